@@ -22,7 +22,10 @@ public struct DestinationOperations {
     ) throws(Failure) {
         let response = try tables.requests.response(of: task)
         func value(_ name: String) -> String? {
-            response?.headers.first { $0.name == name }.flatMap { Self.isPlain($0.value) ? $0.value : nil }
+            let values = Set((response?.headers ?? []).filter { $0.name == name }.map(\.value))
+            // Of values that contradict each other, none is used.
+            guard values.count == 1, let value = values.first, Self.isPlain(value) else { return nil }
+            return value
         }
         let (tag, modified) = (value("ETag"), value("Last-Modified"))
         guard tag != nil || modified != nil, let finalURL = response?.finalURL else {

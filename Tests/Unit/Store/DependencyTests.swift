@@ -142,6 +142,22 @@ struct DependencyTests {
         #expect(failure.message.contains("task \(first.rawValue)") && failure.message.contains(place))
     }
 
+    @Test(
+        "a header that the response has twice is not taken, whatever its name is", arguments: ["ETag", "Link", "X-A"])
+    func repeated(_ name: String) throws {
+        let store = try store()
+        let session = try store.session()
+        let first = try store.enqueue([upload(1)], in: session)[0]
+        let takes = dependency(on: first, headers: [HeaderField("X-Taken", "header:\(name)")])
+        let task = try store.enqueue([upload(2, after: [takes])], in: session)[0]
+        let fields = ["a", "b"].map { ResponseField(name, $0) }
+        var outcome = Outcome(state: .succeeded)
+        outcome.response = ResponseSummary(
+            ResponseHead(status: 200, finalURL: "https://example.org/files/1", isMultiplexed: false, fields: fields))
+        try store.end(first, outcome)
+        #expect(try ended(session, in: store)[task]?.failure?.status == .badResponse)
+    }
+
     @Test("a header value with a line break is not taken")
     func lineBreak() throws {
         let store = try store()

@@ -77,6 +77,17 @@ struct KnownRepresentationTests {
         #expect(try known(store, session) == nil)
     }
 
+    @Test("of validators that contradict each other, none is known")
+    func contradictory() throws {
+        let modified = HeaderField("Last-Modified", "yesterday")
+        let tags = ["\"a\"", "\"b\"", "\"a\""].map { HeaderField("ETag", $0) }
+        try ended(store, session, response(tags[0], tags[1], modified))
+        let found = try known(store, session)?.representation
+        #expect(found?.entityTag == nil && found?.lastModified == "yesterday")
+        try ended(store, session, response(tags[0], tags[2]), number: 1)
+        #expect(try known(store, session)?.representation.entityTag == "\"a\"")
+    }
+
     @Test("a checkpoint keeps the digest and content coding of a file, and a finish intent keeps the file's name")
     func facts() throws {
         let id = try store.enqueue([.numbered(0)], in: session)[0]

@@ -38,6 +38,19 @@ struct ResponseSummaryTests {
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
+    @Test("a repeated header is kept with all its values, or left out if one of them does not fit")
+    func repeated() {
+        let long = String(repeating: "x", count: ResponseSummary.headersSize)
+        let values = (1...1_000).map { "Link: <\($0)>" }
+        let summary = ResponseSummary(
+            head(
+                200,
+                lines: ["etag: \"a\"", "A: 1", "ETag: \"b\"", "B: 1", "a: \(long)", "Date: \(monday)", "Date: \(long)"]
+                    + values))
+        #expect(
+            summary.headers == [HeaderField("ETag", "\"a\""), HeaderField("ETag", "\"b\""), HeaderField("B", "1")])
+    }
+
     @Test("if a file is complete without a further request, its stored summary has the checkpoint's URL and validators")
     func completeWithoutRequest() {
         let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
