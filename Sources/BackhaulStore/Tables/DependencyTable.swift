@@ -56,15 +56,9 @@ struct DependencyTable {
             .optional(values.body))
     }
 
-    // MARK: Members of JSON documents
-
+    /// Whether the text is a JSON document.
     func isDocument(_ text: String) throws(Failure) -> Bool {
         try connection.first(Self.isDocument, .text(text)) { row throws(Failure) in row.flag() } ?? false
-    }
-
-    /// Returns the member of an object or array. `type`: its JSON type, as SQLite names it. Nil if there is none.
-    func member(_ name: String, of document: String) throws(Failure) -> (type: String, text: String?)? {
-        try connection.first(Self.selectMember, .text(document), .text(name), read: Self.member)
     }
 
     // MARK: -
@@ -83,10 +77,6 @@ struct DependencyTable {
         if_fails <> \(DependencyFailure.ignore.rawValue)
             AND (dependencies.url IS NOT NULL OR dependencies.headers IS NOT NULL OR dependencies.body IS NOT NULL)
         """
-
-    private static func member(_ row: inout Row) -> (type: String, text: String?) {
-        (row.text("type"), row.optionalText("CAST(value AS TEXT)"))
-    }
 
     private static let insert = Query(
         """
@@ -111,7 +101,6 @@ struct DependencyTable {
     private static let writeValues = Query(
         "INSERT OR REPLACE INTO taken_values (task_id, url, headers, body) VALUES (?, ?, ?, ?)")
     private static let isDocument = Query("SELECT json_valid(?)")
-    private static let selectMember = Query(member, "FROM json_each(?1) WHERE CAST(key AS TEXT) = ?2 LIMIT 1")
     private static let removeDependencies = Query("DELETE FROM dependencies WHERE task_id IN acknowledged")
     private static let removeValues = Query("DELETE FROM taken_values WHERE task_id IN acknowledged")
 }

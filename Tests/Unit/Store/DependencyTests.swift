@@ -125,7 +125,7 @@ struct DependencyTests {
             ("header:Location", "", [HeaderField]()),
             ("header:A", "", [HeaderField("A", "/a"), HeaderField("A", "/b")]), ("json:/url", #"{"url": ""}"#, []),
             ("json:/url", "no JSON", []), ("json:/url", #"{"url": {"a": 1}}"#, []),
-            ("json:/url", #"{"url": null}"#, []),
+            ("json:/url", #"{"url": "/a"} x"#, []), ("json:/url", #"{"url": null}"#, []),
             ("json:/url", #"{"url": "nothing that can be resolved"}"#, []),
             ("json:/url", #"{"url": "http://example.org/plain"}"#, []),
             ("json:/0", #"{"url": "/a"}"#, []), ("json:/url/0", #"{"url": "/a"}"#, []),
@@ -140,6 +140,19 @@ struct DependencyTests {
         let failure = try #require(try ended(session, in: store)[task]?.failure)
         #expect(failure.status == .badResponse)
         #expect(failure.message.contains("task \(first.rawValue)") && failure.message.contains(place))
+    }
+
+    @Test("a number in a body is taken as the server has written it")
+    func numbers() throws {
+        let store = try store()
+        let session = try store.session()
+        let first = try store.enqueue([upload(1)], in: session)[0]
+        let takes = dependency(on: first, body: "json:/id", headers: [HeaderField("X-Price", "json:/prices/1")])
+        let task = try store.enqueue([upload(2, after: [takes])], in: session)[0]
+        try store.end(first, success(#"{"id": 18446744073709551615, "prices": [2, 1.10]}"#))
+        let request = try #require(try store.run { try $0.tasks.find(task)?.task.request })
+        #expect(request.options.body == .bytes(Array("18446744073709551615".utf8)))
+        #expect(request.headers.contains(HeaderField("X-Price", "1.10")))
     }
 
     @Test(
