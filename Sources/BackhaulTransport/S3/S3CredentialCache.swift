@@ -19,7 +19,7 @@ final class S3CredentialCache {
     /// What the thread has found for the settings.
     private enum Step: Sendable {
         case resolved(Result<S3Resolution, Failure>)
-        case command(Result<S3Credentials, Failure>, S3Resolution)
+        case command(Result<S3Credentials, Failure>, S3Resolution, position: Int)
         case authorization(String?, url: String, S3Resolution, next: Int)
     }
 
@@ -107,8 +107,9 @@ final class S3CredentialCache {
         switch step {
         case .resolved(.failure(let failure)): end(settings, .failure(failure))
         case .resolved(.success(let resolution)): ask(0, of: resolution, for: settings)
-        case .command(.failure(let failure), _): end(settings, .failure(failure))
-        case .command(.success(let credentials), let resolution): end(settings, resolution, credentials)
+        case .command(.failure(let failure), _, _): end(settings, .failure(failure))
+        case .command(.success(let credentials), let resolution, let position):
+            end(settings, resolution, credentials, position: position)
         case .authorization(let token, let url, let resolution, let next):
             fetch(settings, resolution, next: next) { [transport] then in
                 S3CredentialFetch(container: url, token, transport, then: then)
@@ -128,11 +129,12 @@ final class S3CredentialCache {
         }
         do throws(Failure) {
             switch resolution.sources[position] {
-            case .known(let credentials): end(settings, resolution, credentials)
+            case .known(let credentials, _): end(settings, resolution, credentials, position: position)
             case .command(let command):
                 try post(settings) {
                     .command(
-                        Result { () throws(Failure) in try S3Files.credentials(from: command) }, resolution)
+                        Result { () throws(Failure) in try S3Files.credentials(from: command) }, resolution,
+                        position: position)
                 }
             case .container(let url, let authorization, let file):
                 try post(settings) {
@@ -155,14 +157,22 @@ final class S3CredentialCache {
     ) {
         let fetch = make { [unowned self] credentials in
             entries[settings]?.fetch = nil
-            if let credentials { return end(settings, resolution, credentials) }
+            if let credentials { return end(settings, resolution, credentials, position: next - 1) }
             ask(next, of: resolution, for: settings)
         }
         entries[settings]?.fetch = fetch
         fetch.start()
     }
 
-    private func end(_ settings: S3Settings, _ resolution: S3Resolution, _ credentials: S3Credentials) {
+    /// - position: the position of the source that has the credentials.
+    private func end(
+        _ settings: S3Settings, _ resolution: S3Resolution, _ credentials: S3Credentials, position: Int
+    ) {
+        do throws(Failure) {
+            try credentials.check(from: resolution.sources[position])
+        } catch {
+            return end(settings, .failure(error))
+        }
         let left = credentials.expires.map { $0 - Clock.wallMilliseconds / 1_000 - Self.marginSeconds }
         // Credentials that are near their end at once are used nevertheless, for a second.
         let milliseconds = left.map { min(max($0, 1), 86_400) * 1_000 } ?? Self.freshMilliseconds

@@ -35,11 +35,27 @@ enum ObjectStores {
         return "<\(element.name)>\(content)</\(element.name)>"
     }
 
+    /// Credentials that pass their check add no line to the header of a request.
+    private static func checkSigned(_ credentials: S3Credentials) throws {
+        guard (try? credentials.check(from: .command(""))) != nil else { return }
+        let location = try S3Location(S3Object("s3://bucket/key"), S3Settings())
+        let signature = RequestSignature(credentials, region: location.region) { _ in
+            [UInt8](repeating: 0, count: 32)
+        }
+        let fields = try signature.fields(
+            method: "GET", location, headers: [], payload: RequestSignature.emptyPayload, seconds: 0)
+        for field in fields {
+            let isClean = field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            try require(isClean, "a control character in the field \(field.name)")
+        }
+    }
+
     /// A text that the other reader of JSON accepts, too, has the same texts.
     @Sendable static func credentials(_ bytes: [UInt8]) throws {
         if let credentials = S3Credentials(json: bytes) {
             try require(!credentials.accessKey.isEmpty && !credentials.secretKey.isEmpty, "an empty key")
             try require(credentials.sessionToken != "", "an empty token")
+            try checkSigned(credentials)
         }
         guard let members = FlatJSON.members(bytes), let text = String(validating: bytes, as: UTF8.self),
             let json = try? JSONParser.parse(text), case .object(let pairs) = json

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+import shlex
 
 import pytest
 
@@ -308,6 +309,18 @@ def test_a_task_without_credentials_waits_and_says_why(server, engine, downloads
     assert "there are no credentials for S3" in task.error_message
     profiles()
     succeeded(one)
+
+
+def test_credentials_with_a_line_end_are_not_sent(server, engine, downloads, profiles):
+    server.objects["bucket", "a"] = SMALL.data
+    answered = json.dumps({
+        "AccessKeyId": ACCESS_KEY, "SecretAccessKey": SECRET_KEY, "SessionToken": "t\r\n\r\nPUT /x HTTP/1.1"})
+    one = engine(profiles(credentials=""), s3_credential_command=f"printf %s {shlex.quote(answered)}",
+                 first_delay_ms=60_000)
+    one.download("s3://bucket/a", downloads / "a")
+    [task] = until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    assert "the session token from the command for credentials has a line end" in task.error_message
+    assert server.requests == []
 
 
 def test_secrets_are_neither_stored_nor_shown(server, engine, downloads, store):

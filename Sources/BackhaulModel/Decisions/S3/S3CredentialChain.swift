@@ -1,6 +1,7 @@
 /// The places at which the engine looks for credentials of S3, in the order of the command line of AWS.
 public enum S3CredentialSource: Equatable, Sendable {
-    case known(S3Credentials)
+    /// - from: the source in messages, such as "the environment".
+    case known(S3Credentials, from: String)
     /// A command for /bin/sh that prints credentials as JSON.
     case command(String)
     /// A URL of a container's host. `authorization`: the value of the field Authorization; `file`: the file that has
@@ -8,6 +9,15 @@ public enum S3CredentialSource: Equatable, Sendable {
     case container(url: String, authorization: String?, file: String?)
     /// The metadata of a virtual machine, by IMDSv2. The URL has no slash at its end.
     case instance(url: String)
+
+    /// The source in messages.
+    var name: String {
+        switch self {
+        case .known(_, let name): name
+        case .command: "the command for credentials"
+        case .container(let url, _, _), .instance(let url): ShownURL(url).withoutQuery
+        }
+    }
 }
 
 /// What the environment and the files of AWS say about S3, before a command or a server is asked.
@@ -36,11 +46,13 @@ public struct S3Resolution: Equatable, Sendable {
         // A profile that the program has chosen has priority over the environment.
         if settings.profile == nil, let key = given("AWS_ACCESS_KEY_ID"), let secret = given("AWS_SECRET_ACCESS_KEY") {
             let token = given("AWS_SESSION_TOKEN")
-            sources.append(.known(S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)))
+            let known = S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)
+            sources.append(.known(known, from: "the environment"))
         }
         if let key = profile["aws_access_key_id"], let secret = profile["aws_secret_access_key"] {
             let token = profile["aws_session_token"]
-            sources.append(.known(S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)))
+            let known = S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)
+            sources.append(.known(known, from: "the profile \(named ?? "default")"))
         }
         if let command = profile["credential_process"], !command.isEmpty { sources.append(.command(command)) }
         let others = ["role_arn", "sso_session", "sso_start_url", "login_session"]
@@ -93,6 +105,16 @@ public struct S3Resolution: Equatable, Sendable {
 }
 
 extension S3Credentials {
+    /// Throws if one of the texts has a control character. The access key and the session token are sent in header
+    /// fields, to which a line end would add lines.
+    public func check(from source: S3CredentialSource) throws(Failure) {
+        let texts = [("access key", accessKey), ("secret key", secretKey), ("session token", sessionToken ?? "")]
+        for (name, text) in texts where !text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+            throw S3Resolution.missing(
+                "the \(name) from \(source.name) has a line end or another control character; remove it there")
+        }
+    }
+
     /// Reads the JSON that a command, a container's host or the metadata of a virtual machine responds with.
     public init?(json bytes: [UInt8]) {
         guard let members = FlatJSON.members(bytes), let key = members["AccessKeyId"],

@@ -23,8 +23,10 @@ struct S3CredentialTests {
             config: "[default]\ncredential_process = run me", credentials: file)
         #expect(
             found.sources == [
-                .known(S3Credentials(accessKey: "id", secretKey: "secret")),
-                .known(S3Credentials(accessKey: "a", secretKey: "b", sessionToken: "d")), .command("run me"),
+                .known(S3Credentials(accessKey: "id", secretKey: "secret"), from: "the environment"),
+                .known(
+                    S3Credentials(accessKey: "a", secretKey: "b", sessionToken: "d"), from: "the profile default"),
+                .command("run me"),
                 .container(url: "http://169.254.170.2/v2", authorization: nil, file: nil), Self.instance,
             ])
     }
@@ -32,7 +34,8 @@ struct S3CredentialTests {
     @Test("a profile that the program has chosen has priority over keys of the environment, AWS_PROFILE has not")
     func profiles() throws {
         let file = "[work]\naws_access_key_id = a\naws_secret_access_key = b\n"
-        let known = S3CredentialSource.known(S3Credentials(accessKey: "a", secretKey: "b"))
+        let known = S3CredentialSource.known(
+            S3Credentials(accessKey: "a", secretKey: "b"), from: "the profile work")
         #expect(try resolution(Self.keys, credentials: file) { $0.profile = "work" }.sources.first == known)
         let variables = Self.keys.merging(["AWS_PROFILE": "work"]) { $1 }
         #expect(try resolution(variables, credentials: file).sources.count == 3)
@@ -113,6 +116,38 @@ struct S3CredentialTests {
         ])
     func json(_ text: String, _ isValid: Bool) {
         #expect((S3Credentials(json: Array(text.utf8)) != nil) == isValid)
+    }
+
+    @Test(
+        "credentials with a control character are refused, and the failure names the text and its source",
+        arguments: ["\n", "\r", "\t", "\u{0}", "\u{7F}", "\r\n\r\nPUT /x HTTP/1.1"])
+    func controlCharacters(_ end: String) {
+        let good = S3Credentials(accessKey: "a", secretKey: "b", sessionToken: "é")
+        let known = S3CredentialSource.known(good, from: "the environment")
+        let container = S3CredentialSource.container(url: "http://localhost/v2?x", authorization: nil, file: nil)
+        let cases: [(WritableKeyPath<S3Credentials, String>, S3CredentialSource, String)] = [
+            (\.accessKey, known, "the access key from the environment"),
+            (\.secretKey, .command("run"), "the secret key from the command for credentials"),
+            (\.accessKey, Self.instance, "the access key from http://169.254.169.254"),
+            (\.secretKey, container, "the secret key from http://localhost/v2 has"),
+        ]
+        for (text, source, words) in cases {
+            #expect(throws: Never.self) { try good.check(from: source) }
+            var bad = good
+            bad[keyPath: text] += end
+            #expect(refusal(of: bad, source)?.has(words) == true)
+        }
+        let bad = S3Credentials(accessKey: "a", secretKey: "b", sessionToken: "t" + end)
+        #expect(refusal(of: bad, known)?.has("the session token from the environment has a line end") == true)
+    }
+
+    private func refusal(of credentials: S3Credentials, _ source: S3CredentialSource) -> String? {
+        do throws(Failure) {
+            try credentials.check(from: source)
+            return nil
+        } catch {
+            return error.message
+        }
     }
 
     @Test(
