@@ -91,12 +91,14 @@ public struct TransferRequest: Sendable {
     /// field into two fields. This check does not rely on earlier checks.
     func checkHeaders() throws(Failure) {
         for field in headers + protocolHeaders {
-            let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in
-                bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
-            }
-            guard isClean, !field.name.isEmpty else {
+            guard Self.isClean(field.name), Self.isClean(field.value), !field.name.isEmpty else {
                 throw Failure(.invalidArgument, "a header has no name, or has a control character in it")
             }
         }
+    }
+
+    /// Whether the text has no control character except tabs.
+    static func isClean(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 }

@@ -144,7 +144,12 @@ final class EasyHandle {
         return all.reduce(0) { schemes.contains($1.0) ? $0 | Int($1.1) : $0 }
     }
 
+    /// Makes a list of header lines. Throws if a line has a control character: libcurl sends each line as it is, so a
+    /// line end would add lines. All fields come through this function, also validators, credentials and signatures.
     private static func list(of lines: [String]) throws(Failure) -> UnsafeMutablePointer<curl_slist>? {
+        guard lines.allSatisfy(TransferRequest.isClean) else {
+            throw Failure(.invalidArgument, "a header line of the request has a control character")
+        }
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
             guard let longer = curl_slist_append(list, line) else {

@@ -110,6 +110,19 @@ struct PlainTransferTests {
         }
     }
 
+    @Test("a line break in a validator adds no line to the request")
+    func validatorInjection() async throws {
+        try await withServer { _ in
+        } _: { server, transferClient in
+            var request = request(server.url)
+            request.range = (7, nil)
+            request.ifRange = "\"tag\"\r\nX-Other: b"
+            let record = await transferClient.fetch(request)
+            #expect(record.failure?.status == .invalidArgument)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test("a transfer does not start if its origin differs from the origin of its URL")
     func foreignOrigin() async throws {
         try await withServer { _ in
