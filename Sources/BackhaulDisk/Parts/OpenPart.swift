@@ -365,12 +365,10 @@ final class OpenPart {
 
     func synced(_ length: UInt64) { syncedLength = length }
 
-    /// Truncates the file to the bytes of earlier syncs, and closes it. After a failed sync, the kernel takes the other
-    /// bytes for clean, so a later sync would not write them (fsync(2)). The file is truncated at once, because the
-    /// engine may end now: the next engine would trust these bytes.
-    func markSyncFailed(_ failure: Failure) -> Failure {
+    /// Truncates the file to the bytes of earlier syncs. After a failed sync, the kernel takes the other bytes for
+    /// clean, so a later sync would not write them (fsync(2)).
+    func truncateToSynced() {
         if let descriptor { try? files.truncate(descriptor.number, to: syncedLength) }
-        return markFailed(failure)
     }
 
     /// Closes the file after a failure. Only `resume` opens the file again, with a trusted length.

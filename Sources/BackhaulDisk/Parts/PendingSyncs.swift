@@ -26,6 +26,7 @@ struct PendingSyncs {
         var descriptor: Descriptor
         var scope: Scope
         var new: NewFile?
+        var failed: () -> Void
         var then: (SystemError?) -> Void
     }
 
@@ -43,11 +44,13 @@ struct PendingSyncs {
 
     var count: Int { pendingFiles.count + pendingNames.count }
 
-    /// Adds the sync of a file. If `new` is given, the file may be synced together with other files.
+    /// Adds the sync of a file. If `new` is given, the file may be synced together with other files. If the sync fails,
+    /// `failed` is called before other files are synced, and `then` after the syncs of all files.
     mutating func add(
-        _ file: Descriptor, _ scope: Scope, new: NewFile? = nil, then: @escaping (SystemError?) -> Void
+        _ file: Descriptor, _ scope: Scope, new: NewFile? = nil, failed: @escaping () -> Void = {},
+        then: @escaping (SystemError?) -> Void
     ) {
-        pendingFiles.append(File(descriptor: file, scope: scope, new: new, then: then))
+        pendingFiles.append(File(descriptor: file, scope: scope, new: new, failed: failed, then: then))
     }
 
     /// Adds the sync of a directory in which a name was added or removed.
@@ -102,6 +105,7 @@ struct PendingSyncs {
             if file.scope == .attributesThenClose { file.descriptor.close() }
             return nil
         } catch {
+            file.failed()
             return error
         }
     }

@@ -114,12 +114,12 @@ final class DiskContext {
             // The length, and the fingerprint that identifies the file, are read now, before further bytes are written.
             let synced = PartLength(length, part.fingerprint)
             partsInBatch.insert(id)
-            syncs.add(file, .data) { error in
+            syncs.add(file, .data, failed: part.truncateToSynced) { error in
                 guard let error else {
                     part.synced(length)
                     return then(.success(synced))
                 }
-                then(.failure(part.markSyncFailed(.disk(error, location.partDescription))))
+                then(.failure(part.markFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))
@@ -134,12 +134,12 @@ final class DiskContext {
         do {
             let (file, new, sealed) = try part.prepareSeal(last, expected: expected, &directories)
             partsInBatch.insert(id)
-            syncs.add(file, .attributesThenClose, new: new) { [unowned self] error in
+            syncs.add(file, .attributesThenClose, new: new, failed: part.truncateToSynced) { [unowned self] error in
                 guard let error else {
                     parts[id] = nil
                     return then(.success(sealed))
                 }
-                then(.failure(part.markSyncFailed(.disk(error, location.partDescription))))
+                then(.failure(part.markFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))

@@ -115,6 +115,17 @@ import Testing
         #expect(contents(scratch.path(location.partName)) == [1, 2])
     }
 
+    @Test("a part file whose sync has failed is truncated before the next file of the batch is synced")
+    func truncatedAtOnce() throws {
+        let parts = try (0..<3).map { threads.partFile(try scratch.location("file\($0)")) }
+        let done = Lock(0)
+        faults.fail(.sync, with: EIO)
+        gather { for part in parts { part.seal([1], expected: 1) { _ in done.change { $0 += 1 } } } }
+        _ = done.wait(until: timeLimit) { $0 == 3 ? () : nil }
+        let steps: Set<FileOperation> = [.sync, .truncate]
+        #expect(faults.operations.filter(steps.contains) == [.sync, .truncate, .sync, .sync])
+    }
+
     @Test("if a part file is closed in the batch of its failed sync, it has only the bytes of earlier syncs")
     func closeBehindFailedSync() async throws {
         let location = try scratch.location("file")
