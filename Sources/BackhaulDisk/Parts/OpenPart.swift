@@ -143,8 +143,8 @@ final class OpenPart {
 
     var isUnverified: Bool { check != nil }
 
-    /// Reads the next slice of the existing bytes. Returns nil if more slices follow. After the last slice, returns how
-    /// many of the bytes are trusted.
+    /// Reads the next slice of the existing bytes, and writes its unsynced bytes again. Returns nil if more slices
+    /// follow. After the last slice, returns how many of the bytes are trusted.
     func verifyNext(_ directories: inout DirectoryCache) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories).file
@@ -153,6 +153,7 @@ final class OpenPart {
         let count = try reporting { () throws(SystemError) in
             slice.isEmpty ? 0 : try files.read(file.number, into: &slice, at: check.offset)
         }
+        try writeAgain(slice[..<count], to: file, at: check.offset)
         check.add(slice[..<count])
         guard check.offset == check.end || count == 0 else {
             self.check = check
@@ -170,6 +171,14 @@ final class OpenPart {
         (length, checksum) = (verifiedPrefix.length, verifiedPrefix.checksum)
         writeBackStarted = length
         return length
+    }
+
+    /// Writes the bytes of a slice that no sync is known to cover. If a sync has failed, and a kill came before the
+    /// truncation, the kernel takes these bytes for clean, and a later sync would not write them (fsync(2)).
+    private func writeAgain(_ slice: ArraySlice<UInt8>, to file: Descriptor, at offset: UInt64) throws(Failure) {
+        let synced = min(UInt64(slice.count), syncedLength - min(offset, syncedLength))
+        let unsynced = slice.dropFirst(Int(synced))
+        try reporting { () throws(SystemError) in try files.write(file.number, unsynced, at: offset + synced) }
     }
 
     /// Appends the bytes to the file, and records the new length in the `PartJournal`. Returns that length.

@@ -43,7 +43,8 @@ public final class PartFile: Sendable {
     /// If the present engine has closed the file, it recognizes the file by its size and times. If only the times
     /// differ, the engine compares the checksum of the file. If an earlier engine, which has ended, wrote the file,
     /// only the bytes that match a stored checksum are kept. The stored checksums are in `fingerprints` and in the
-    /// journal, which is a file in the store. The journal has the length and the checksum of each part file.
+    /// journal, which is a file in the store. The journal has the length and the checksum of each part file. Kept bytes
+    /// that no sync is known to cover are written again, so that the next sync covers them.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -63,13 +64,14 @@ public final class PartFile: Sendable {
     private func verifyNext(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [self] context in
             guard context.isOpen(id) else { return then(.success(0)) }
-            do throws(Failure) {
-                guard let length = try context.part(id, location).verifyNext(&context.directories) else {
-                    return verifyNext(then: then)
-                }
-                then(.success(length))
-            } catch {
-                then(.failure(error))
+            let part = context.part(id, location)
+            let result = context.changing(location) {
+                Result { () throws(Failure) in try part.verifyNext(&context.directories) }
+            }
+            switch result {
+            case .success(let length?): then(.success(length))
+            case .success(nil): verifyNext(then: then)
+            case .failure(let failure): then(.failure(failure))
             }
         }
     }

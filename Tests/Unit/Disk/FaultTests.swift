@@ -126,6 +126,52 @@ import Testing
         #expect(faults.operations.filter(steps.contains) == [.sync, .truncate, .sync, .sync])
     }
 
+    /// Writes the bytes to a part file, and syncs the first of them. Returns the part file of the next engine, which
+    /// starts after a kill, with its threads and the checkpoint's fingerprint.
+    private func killed(
+        after bytes: [UInt8], synced: Int
+    ) async throws -> (part: PartFile, threads: DiskThreads, fingerprint: PartFingerprint) {
+        let location = try scratch.location("file")
+        let earlier = try DiskThreads(count: 1, journal: PartJournal(path: scratch.path("journal")))
+        let part = earlier.partFile(location)
+        try await part.append(Array(bytes[..<synced]))
+        let fingerprint = try await result { part.sync(then: $0) }.get().fingerprint
+        if synced < bytes.count { try await part.append(Array(bytes[synced...])) }
+        earlier.close()
+        var files = FileSystem()
+        files.faults = faults
+        let next = try DiskThreads(count: 1, journal: PartJournal(path: scratch.path("journal")), files: files)
+        return (next.partFile(location), next, try #require(fingerprint))
+    }
+
+    private func resume(_ part: PartFile, _ fingerprint: PartFingerprint) async throws -> UInt64 {
+        try await result {
+            part.openResuming(trusting: .allWritten(atLeastSynced: fingerprint.length), as: [fingerprint], then: $0)
+        }.get()
+    }
+
+    @Test(
+        "after a kill, the unsynced bytes of a part file are written again, because a sync of them may have failed",
+        arguments: [(synced: 5_000_000, writes: 2), (synced: 9_000_000, writes: 0)])
+    func writesAgain(synced: Int, writes: Int) async throws {
+        let bytes = pattern(9_000_000)
+        let next = try await killed(after: bytes, synced: synced)
+        #expect(try await resume(next.part, next.fingerprint) == 9_000_000)
+        #expect(faults.operations.count { $0 == .write } == writes)
+        #expect(contents(scratch.partPath(next.part.location)) == bytes)
+        next.threads.close()
+    }
+
+    @Test("if the unsynced bytes of a part file cannot be written again, the download waits, and no byte is lost")
+    func cannotWriteAgain() async throws {
+        let next = try await killed(after: [1, 2, 3, 4], synced: 2)
+        faults.fail(.write, with: ENOSPC)
+        #expect(await status { _ = try await resume(next.part, next.fingerprint) } == .diskFull)
+        #expect(try await resume(next.part, next.fingerprint) == 4)
+        #expect(contents(scratch.partPath(next.part.location)) == [1, 2, 3, 4])
+        next.threads.close()
+    }
+
     @Test("if a part file is closed in the batch of its failed sync, it has only the bytes of earlier syncs")
     func closeBehindFailedSync() async throws {
         let location = try scratch.location("file")
