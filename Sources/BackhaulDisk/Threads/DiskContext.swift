@@ -79,8 +79,8 @@ final class DiskContext {
         footprints[location.path] = footprint
     }
 
-    /// Closes and removes the part file. A missing file is not an error. If the file existed, its directory is synced,
-    /// so that the file does not reappear after a power loss.
+    /// Closes and removes the part file. A missing file is not an error. The directory is synced, so that the file does
+    /// not reappear after a power loss.
     func discard(
         _ id: UInt64, _ location: PartLocation, then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
@@ -89,9 +89,8 @@ final class DiskContext {
         footprints[location.path] = nil
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
-            guard try remove(location.partName, in: directory, location.partDescription) else {
-                return then(.success(()))
-            }
+            // A removal before a crash may not have been synced, so the directory of a missing file is synced, too.
+            try remove(location.partName, in: directory, location.partDescription)
             syncs.add(directory) { error in
                 then(error.map { .failure(.disk($0, location.partDescription)) } ?? .success(()))
             }
@@ -193,7 +192,7 @@ final class DiskContext {
             }
             let directory = try directories.directory(at: split.directory)
             // A removal before a crash may not have been synced, so the directory of a missing file is synced, too.
-            _ = try remove(split.name, in: directory, path)
+            try remove(split.name, in: directory, path)
             syncs.add(directory) { error in
                 then(error.map { .failure(.disk($0, path)) } ?? .success(()))
             }
@@ -204,14 +203,13 @@ final class DiskContext {
         }
     }
 
-    /// Returns false if the file is missing.
-    private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) -> Bool {
+    /// Removes the file. A missing file is not an error.
+    private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) {
         do throws(SystemError) {
-            guard let status = try files.status(in: directory.number, name) else { return false }
+            guard let status = try files.status(in: directory.number, name) else { return }
             // The journal has records only of part files, and their names begin with a dot.
             if name.hasPrefix(".") { journal?.forget(status.inode, name) }
             try files.remove(name, in: directory.number)
-            return true
         } catch {
             throw .disk(error, subject)
         }

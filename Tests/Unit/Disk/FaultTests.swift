@@ -199,10 +199,16 @@ import Testing
         try await part.append([1])
         try await part.discard()
         #expect(faults.operations.suffix(2) == [.unlink, .syncDirectory])
-        // Nothing is synced if there is no file.
-        try await part.discard()
-        #expect(faults.operations.count { $0 == .syncDirectory } == 1)
         try await part.append([1])
+        faults.fail(.syncDirectory, with: EIO)
+        #expect(await status { try await part.discard() } == .diskFailed)
+    }
+
+    @Test("the directory of a missing part file is synced, because a removal before a crash may not have been synced")
+    func discardAfterCrash() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        try await part.discard()
+        #expect(faults.operations.suffix(2) == [.status, .syncDirectory])
         faults.fail(.syncDirectory, with: EIO)
         #expect(await status { try await part.discard() } == .diskFailed)
     }
