@@ -33,9 +33,12 @@ final class BodyReturn {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
-                // If the file is not in the store any more, it was moved before a crash, perhaps without a sync of the
-                // directory.
-                if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
+                // If the file is not in the store any more, it was moved before a crash, perhaps without the syncs of
+                // the two directories. A missing directory needs no sync.
+                do throws(SystemError) {
+                    try files.syncDirectory(try openTarget(&directories).number)
+                } catch where [ENOENT, ENOTDIR].contains(error.code) {}
+                try files.syncDirectory(from.number)
                 return true
             }
             let to = try openTarget(&directories)
@@ -110,7 +113,8 @@ final class BodyReturn {
     }
 
     /// Returns whether the file was moved to this name before a crash. After such a move, the name is a hard link to
-    /// the file in the store. On another file system, the name belongs to a copy with the same time and content.
+    /// the file in the store. On another file system, the name belongs to a copy with the same time and content. The
+    /// copy is synced, because another program may have made it.
     private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
@@ -121,7 +125,9 @@ final class BodyReturn {
         else { return false }
         let ours = try files.openToSend(folder + "/" + body.name)
         let theirs = try files.openToSend(directory + "/" + name)
-        return try hasSameContent(ours, theirs)
+        guard try hasSameContent(ours, theirs) else { return false }
+        try files.sync(theirs.number)
+        return true
     }
 
     private func hasSameContent(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {

@@ -80,7 +80,9 @@ final class KeptFileMove {
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
             guard let final, matchesIntent(final) else { return .gone }
+            // The file was moved before a crash, perhaps without the syncs of the two directories.
             try files.syncDirectory(to.number)
+            try files.syncDirectory(from.number)
             return .step(.moved)
         }
         if let final, final.isSameFile(as: status) {

@@ -32,10 +32,14 @@ struct BodyReturnTests {
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
-    private func returnBodies(_ path: String, _ name: String = "c") async -> Failure? {
+    private func returnBodies(
+        _ path: String, _ name: String = "c", on threads: DiskThreads? = nil
+    ) async -> Failure? {
         let body = ReturnedBody(name: name, path: path, task: TaskID(rawValue: 7))
         return await withCheckedContinuation { continuation in
-            threads.returnBodies([body], from: store.path) { continuation.resume(returning: $0.first?.failure) }
+            (threads ?? self.threads).returnBodies([body], from: store.path) {
+                continuation.resume(returning: $0.first?.failure)
+            }
         }
     }
 
@@ -126,4 +130,46 @@ struct BodyReturnTests {
         #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
     }
+
+    #if DEBUG
+    private func newThreads(_ faults: FaultPlan) throws -> DiskThreads {
+        var files = FileSystem()
+        files.faults = faults
+        return try DiskThreads(count: 1, files: files)
+    }
+
+    @Test("a file that is not in the store any more counts as returned only after both directories are synced")
+    func repeatedSyncs() async throws {
+        let faults = FaultPlan()
+        let threads = try newThreads(faults)
+        try await consume(home.path("a"))
+        #expect(await returnBodies(home.path("a"), on: threads) == nil)
+        // The first opened directory is the store, and the second one is the directory of the file.
+        faults.fail(.openDirectory, after: 1, with: EMFILE)
+        #expect(await returnBodies(home.path("a"), on: threads)?.status == .outOfResources)
+        #expect(await returnBodies(home.path("a"), on: threads) == nil)
+        #expect(faults.operations.suffix(2) == [.syncDirectory, .syncDirectory])
+        // A missing directory needs no sync.
+        #expect(await returnBodies(home.path("in/a"), on: threads) == nil)
+        #expect(faults.operations.suffix(2) == [.openDirectory, .syncDirectory])
+    }
+
+    @Test(
+        "an identical file on another file system is synced before the file in the store is removed",
+        .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    func identicalFile() async throws {
+        let disk = try Mount(size: "32m")
+        let path = disk.scratch.path("a")
+        try await consume(path)
+        link(store.path("c"), store.path("again"))
+        #expect(await returnBodies(path) == nil)
+        let faults = FaultPlan()
+        let threads = try newThreads(faults)
+        faults.fail(.sync, with: EIO)
+        #expect(await returnBodies(path, "again", on: threads)?.status == .diskFailed)
+        #expect(contents(store.path("again")) == bytes)
+        #expect(await returnBodies(path, "again", on: threads) == nil)
+        #expect(disk.scratch.names() == ["a"] && store.names() == [])
+    }
+    #endif
 }

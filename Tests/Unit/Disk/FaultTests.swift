@@ -213,6 +213,27 @@ import Testing
         #expect(await status { try await part.discard() } == .diskFailed)
     }
 
+    @Test("a repeated claim of a kept file syncs both directories, because the first claim may not have synced them")
+    func repeatedClaim() async throws {
+        let store = try Scratch()
+        let target = try scratch.location("photo")
+        try write([1], to: store.path("kept"))
+        let recorded = Lock<FinishIntent?>(nil)
+        for _ in 0..<2 {
+            let intent = recorded.withLock { $0 }
+            try await result { then in
+                threads.moveKept(
+                    from: store.path("kept"), to: target, intent: intent,
+                    record: { intent, done in
+                        recorded.change { $0 = intent }
+                        done(.success(()))
+                    }, then: then)
+            }.get()
+        }
+        #expect(contents(target.destination.path) == [1])
+        #expect(faults.operations.suffix(3) == [.status, .syncDirectory, .syncDirectory])
+    }
+
     @Test("if the sync of a seal fails, the seal returns no finish intent and the file is not placed")
     func failedSeal() async throws {
         let location = try scratch.location("file")
