@@ -333,14 +333,16 @@ struct FileSystem: Sendable {
             try remove(from, in: fromDirectory)
         } catch where !replace && error.code == EEXIST {
             guard try isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory) else { throw error }
-            setModified(from, in: fromDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
             try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
+            // Until the rename, the earlier time identifies an empty placeholder.
+            setModified(to, in: toDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
         }
     }
 
     /// Takes a name on a file system that has neither RENAME_NOREPLACE nor hard links: makes a file, whose content
     /// shows after a crash which file was to get the name. If the crash comes before the content is written, the time
-    /// of modification of the file `from` shows when the name was to be taken.
+    /// of modification of the file `from` shows when the name was to be taken. Each step is synced before the next one,
+    /// so that this is also true after a power loss.
     private func makePlaceholder(
         for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
     ) throws(SystemError) {
@@ -354,6 +356,7 @@ struct FileSystem: Sendable {
         let file = try create(in: directory, to)
         do {
             try write(file.number, Self.placeholder(for: from)[...], at: 0)
+            try sync(file.number)
         } catch {
             try? remove(to, in: directory)
             throw error
@@ -381,8 +384,8 @@ struct FileSystem: Sendable {
         guard let found = try status(in: directory, to), found.isRegular else { return false }
         if found.size == 0, let marked = try status(in: fromDirectory, from) {
             let taken = marked.modifiedNanoseconds &+ Self.placeholderMark
-            let difference = (found.modifiedNanoseconds &- taken).magnitude
-            return found.owner == marked.owner && difference <= Self.placeholderPrecision
+            let delay = found.modifiedNanoseconds &- taken
+            return found.owner == marked.owner && Self.placeholderDelays.contains(delay)
         }
         guard found.size == content.count,
             let file = try ifReachable({ () throws(SystemError) in try openForReading(in: directory, to) })
@@ -392,13 +395,16 @@ struct FileSystem: Sendable {
 
     /// While a placeholder is made, the time of the other file is earlier by these 36 years.
     private static let placeholderMark: Int64 = 1_136_000_000 * 1_000_000_000
-    /// FAT stores times in units of two seconds.
-    private static let placeholderPrecision: UInt64 = 2_000_000_000
+    /// How much the time of an empty placeholder may differ. The sync of the other file's time may be slow, and FAT
+    /// stores times in units of two seconds.
+    private static let placeholderDelays: ClosedRange<Int64> = -2_000_000_000...30_000_000_000
 
-    /// Errors are ignored. Then an empty placeholder is not recognised after a crash.
+    /// Sets and syncs the time of modification. Errors are ignored. Then an empty placeholder is not recognised after a
+    /// crash.
     private func setModified(_ name: String, in directory: Int32, nanoseconds: Int64) {
         guard let file = try? open(in: directory, ownNamed: name) else { return }
         try? changeModificationTime(file.number, nanoseconds: nanoseconds)
+        try? sync(file.number)
     }
 
     private static func placeholder(for name: String) -> [UInt8] { Array("backhaul: this file becomes \(name)".utf8) }

@@ -109,8 +109,8 @@ import Testing
     @Test(
         "an empty file is the placeholder of a crash only if the part file has the time at which the name was taken",
         arguments: [
-            (-1_136_000_000, true), (-1_136_000_001, true), (-1_136_000_060, false), (-1_135_999_940, false),
-            (0, false),
+            (-1_136_000_000, true), (-1_136_000_001, true), (-1_136_000_020, true), (-1_136_000_060, false),
+            (-1_135_999_990, false), (-1_135_999_940, false), (0, false),
         ])
     func emptyPlaceholder(difference: Int, isOurs: Bool) async throws {
         let location = try scratch.location("file")
@@ -136,6 +136,37 @@ import Testing
         try await part.place(intent)
         #expect(faults.operations.count { $0 == .changeTimes } == 2)
         #expect(modified(location.destination.path) == 1_000_000_000)
+    }
+
+    @Test("each step that identifies the placeholder after a power loss is synced before the next step")
+    func placeholderSyncs() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        let intent = try await part.seal([1])
+        let before = faults.operations.count
+        faults.fail(.rename, with: EINVAL)
+        faults.fail(.link, with: EPERM)
+        try await part.place(intent)
+        let steps: Set<FileOperation> = [.changeTimes, .create, .write, .sync, .rename]
+        let expected: [FileOperation] = [
+            .rename, .changeTimes, .sync, .create, .write, .sync, .changeTimes, .sync, .rename,
+        ]
+        #expect(faults.operations[before...].filter(steps.contains) == expected)
+    }
+
+    @Test("the time that identifies an empty placeholder is set back only after the placeholder is replaced")
+    func emptyPlaceholderIsReplaced() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try DiskTests.write([], to: location.destination.path)
+        let taken = try #require(modified(location.destination.path))
+        setModified(scratch.partPath(location), taken - 1_136_000_000)
+        let before = faults.operations.count
+        try await part.place(intent)
+        let steps: Set<FileOperation> = [.changeTimes, .sync, .rename]
+        let expected: [FileOperation] = [.rename, .rename, .changeTimes, .sync]
+        #expect(faults.operations[before...].filter(steps.contains) == expected)
+        #expect(try #require(modified(location.destination.path)) >= taken)
     }
 
     @Test("a file with content is never taken for an empty placeholder")
