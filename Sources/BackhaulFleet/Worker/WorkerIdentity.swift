@@ -14,7 +14,9 @@ final class WorkerIdentity {
 
     init(directory: String, fleet: String) throws(FleetError) {
         self.fleet = fleet
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw Self.error(.last("cannot make \(directory)")) }
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+            throw Self.error(.last("cannot make \(directory)"))
+        }
         let path = directory + "/worker"
         let number = bhl_open(path, O_RDWR | O_CREAT, 0o600)
         guard number >= 0 else { throw Self.error(.last("cannot open \(path)")) }

@@ -35,6 +35,8 @@ final class StoreChanges {
     }
 
     private func checkDirectory() throws(CommandError) {
-        if FileIdentity(at: store) != directory { throw .stopped(.storeUnusable, "the store \(store) was moved or removed") }
+        guard FileIdentity(at: store) == directory else {
+            throw .stopped(.storeUnusable, "the store \(store) was moved or removed")
+        }
     }
 }
