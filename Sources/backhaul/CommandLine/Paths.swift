@@ -134,19 +134,33 @@ enum Paths {
         return environment("HOME").flatMap { $0.hasPrefix("/") ? join($0, path) : nil }
     }
 
+    /// Makes the directory and the missing ones above it. Returns the directories that have new entries.
+    @discardableResult
     static func makeDirectories(
         _ path: String, mode: mode_t = 0o700, _ code: ExitCode = .storeUnusable
-    ) throws(CommandError) {
-        var prefix = ""
+    ) throws(CommandError) -> [String] {
+        var (prefix, changed): (String, [String]) = ("", [])
         for component in path.split(separator: "/") {
+            let above = prefix.isEmpty ? "/" : prefix
             prefix += "/" + component
-            if mkdir(prefix, mode) != 0 && bhl_errno() != EEXIST {
+            if mkdir(prefix, mode) == 0 {
+                changed.append(above)
+            } else if bhl_errno() != EEXIST {
                 // If the directory exists, mkdir may fail with another error than EEXIST, for example EACCES.
                 if access(prefix, F_OK) == 0 { continue }
                 throw .stopped(
                     code, "the directory \(prefix) cannot be created: \(reasonOfLastError())")
             }
         }
+        return changed
+    }
+
+    /// Syncs the entries of a directory to the disk, if this user can open it and its file system has such a sync.
+    static func sync(_ directory: String) {
+        let number = bhl_open(directory, O_RDONLY | O_DIRECTORY, 0)
+        guard number >= 0 else { return }
+        fsync(number)
+        close(number)
     }
 }
 

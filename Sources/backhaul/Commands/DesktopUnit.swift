@@ -28,7 +28,6 @@ struct DesktopUnit {
             throw .stopped(.storeUnusable, "the path of this program is not known; mount /proc")
         }
         try ServiceUnit.check(program: program)
-        try Paths.makeDirectories(Paths.directory(of: entry))
         try ServiceFile.write(entryText(program), entry)
         try file.write(unitText(program))
     }

@@ -100,6 +100,7 @@ struct Service: DescribedCommand {
         do throws(CommandError) {
             try manage(["daemon-reload"], context)
             try manage(["enable", file.name], context)
+            file.syncLink()
         } catch {
             try undo()
             throw error

@@ -35,17 +35,23 @@ struct ServiceFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
+    /// The directory of the links for WantedBy=.
+    private var linkDirectory: String { directory + "/\(target).wants" }
+
     /// The link for WantedBy=, as `systemctl enable` creates it.
-    private var link: String { directory + "/\(target).wants/" + name }
+    private var link: String { Paths.join(linkDirectory, name) }
 
     var isEnabled: Bool {
         var status = stat()
         return lstat(link, &status) == 0
     }
 
-    func write(_ text: String) throws(CommandError) {
-        try Paths.makeDirectories(directory)
-        try ServiceFile.write(text, path)
+    func write(_ text: String) throws(CommandError) { try ServiceFile.write(text, path) }
+
+    /// Syncs the link that `systemctl enable` has made.
+    func syncLink() {
+        Paths.sync(linkDirectory)
+        Paths.sync(directory)
     }
 
     /// Removes the file and its link.
@@ -54,17 +60,26 @@ struct ServiceFile {
         try ServiceFile.remove(path)
     }
 
-    /// Writes a file atomically.
+    /// Writes a file atomically and durably, and makes its directory. If the power failed before the text is on the
+    /// disk, the name could lead to an empty file, and systemd never starts a unit whose file is empty.
     static func write(_ text: String, _ path: String) throws(CommandError) {
+        let directory = Paths.directory(of: path)
+        let changed = try Paths.makeDirectories(directory) + [directory]
         let beside = path + ".new"
         let number = bhl_open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644)
         guard number >= 0 else { throw failed("written", path) }
-        let isWritten = Output.write(text, to: number)
+        let isWritten = Output.write(text, to: number) && sync(number)
         guard close(number) == 0, isWritten, rename(beside, path) == 0 else {
             let error = failed("written", path)
             unlink(beside)
             throw error
         }
+        changed.forEach(Paths.sync)
+    }
+
+    /// Returns false if the disk has failed. Some file systems cannot sync a file.
+    private static func sync(_ file: Int32) -> Bool {
+        fsync(file) == 0 || [EINVAL, ENOSYS, EOPNOTSUPP].contains(bhl_errno())
     }
 
     static func remove(_ path: String) throws(CommandError) {

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,22 @@ def test_service_install_and_service_uninstall_can_be_repeated(backhaul, daemon)
     assert backhaul.json("service", "install", BACKHAUL_DAEMON=str(daemon)) == first
     assert not backhaul.json("service", "uninstall")["installed"]
     assert "was not installed" in backhaul("service", "uninstall").stderr
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_service_install_syncs_the_unit_before_it_gets_its_name_and_then_the_directories(
+        manager, backhaul, daemon, store, tmp_path):
+    trace = tmp_path / "trace"
+    # Linux does not have all of these calls on each architecture.
+    manager("strace", "-y", "-e", "trace=fsync,?rename,?renameat,?renameat2", "-o", trace, COMMAND, "--store", store,
+            "service", "install", BACKHAUL_DAEMON=str(daemon))
+    unit = Path(backhaul.json("service", "status")["file"])
+    calls = [line for line in trace.read_text().splitlines() if line.endswith(" = 0")]
+    named = next(number for number, call in enumerate(calls) if call.startswith("rename") and f'"{unit}"' in call)
+    assert any(f"<{unit}.new>" in call for call in calls[:named])
+    for directory in (unit.parent, unit.parent / "default.target.wants"):
+        assert any(f"<{directory}>" in call for call in calls[named:]), directory
+    backhaul("service", "uninstall")
 
 
 @pytest.mark.parametrize("name", ["a b", "100%", "$HOME", "${HOME}", "quote\"d", "quote'd", "back\\slash", "ü", "-"])
