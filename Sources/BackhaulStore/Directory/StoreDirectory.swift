@@ -201,8 +201,6 @@ public final class StoreDirectory: Sendable {
             throw unavailable(path, bhl_errno(), SystemError.reason(of: bhl_errno()))
         }
         if isNew {
-            // The sync lets the directory's entry in its parent survive a power loss.
-            syncParent(of: path)
             if status.st_mode & 0o777 != 0o700 { fchmod(descriptor.number, 0o700) }
             return
         }
@@ -224,13 +222,6 @@ public final class StoreDirectory: Sendable {
         guard faccessat(descriptor.number, ".", W_OK | X_OK, Int32(AT_EACCESS)) != 0 else { return }
         let code = bhl_errno()
         throw readOnly(path, code)
-    }
-
-    private static func syncParent(of path: String) {
-        let number = bhl_open(path + "/..", O_RDONLY | O_DIRECTORY, 0)
-        guard number >= 0 else { return }
-        fsync(number)
-        close(number)
     }
 
     private static func unavailable(_ path: String, _ code: Int32, _ reason: String) -> Failure {

@@ -4,20 +4,41 @@ internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
-    /// Makes the folders of kept files and of request bodies. Only the user can access them. The engine, which runs
-    /// uploads and downloads, calls this function when it starts.
+    /// Makes the folders of kept files and of request bodies, and syncs the path to them. Only the user can access the
+    /// folders. The engine, which runs uploads and downloads, calls this function when it starts.
     public func makeFolders() throws(Failure) {
-        var areNew = false
-        for name in Self.folderNames {
-            if mkdirat(descriptor.number, name, 0o700) == 0 {
-                areNew = true
-            } else if bhl_errno() != EEXIST {
-                throw fileFailure(name)
-            }
+        for name in Self.folderNames where mkdirat(descriptor.number, name, 0o700) != 0 && bhl_errno() != EEXIST {
+            throw fileFailure(name)
         }
-        // The sync lets the new folders survive a power loss. A consumed file is a file that was moved into the store
-        // for an upload. The folder `bodies` has the only copy of this file.
-        if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
+        try syncPath()
+    }
+
+    /// Syncs the names of the folders, of the store and of the directories above it, so that they survive a power loss.
+    /// A consumed file is a file that was moved into the store for an upload. The folder `bodies` has the only copy of
+    /// this file.
+    ///
+    /// The directories may be new although they exist: the process that made them, such as a host or the command line,
+    /// may have been killed, or may have left the sync to the engine. A mount point existed before its mount, so the
+    /// directories above it are not synced.
+    private func syncPath() throws(Failure) {
+        guard fsync(descriptor.number) == 0 else {
+            // Some file systems cannot sync a single directory, for example some of FUSE.
+            guard [EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(bhl_errno()) else { throw fileFailure("folders") }
+            syncfs(descriptor.number)
+            return
+        }
+        var (steps, below) = ("..", identity)
+        while let above = FileIdentity(at: steps, from: descriptor.number), above != below,
+            above.device == below.device
+        {
+            // This user may be allowed to pass through a directory, and not to open it.
+            let number = bhl_openat(descriptor.number, steps, O_RDONLY | O_DIRECTORY, 0)
+            if number >= 0 {
+                fsync(number)
+                close(number)
+            }
+            (steps, below) = (steps + "/..", above)
+        }
     }
 
     /// Opens a file of the store for reading and writing. If the file does not exist, makes it with mode 0600. The

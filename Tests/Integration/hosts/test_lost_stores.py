@@ -1,7 +1,9 @@
 """Stores are damaged, removed or replaced, some of them while an engine has them open. An engine runs transfers, in
 a host or in a daemon. A store is the directory with the database and the files of an engine."""
 
+import itertools
 import random
+import re
 import shutil
 import subprocess
 
@@ -304,3 +306,27 @@ def test_the_directory_of_a_new_store_is_synced_after_its_folders_are_created(ho
     for folder in ("kept", "bodies"):
         made = next(number for number, call in enumerate(calls) if call.startswith("mkdirat") and f'"{folder}"' in call)
         assert any(call.startswith("fsync") and call.endswith("= 0") for call in calls[made:]), folder
+
+
+@NEEDS_STRACE
+def test_an_engine_syncs_the_directories_above_its_store_although_it_has_not_made_them(host, store, tmp_path):
+    store.mkdir(mode=0o700)
+    trace = tmp_path / "trace"
+    one = host(prefix=["strace", "-f", "-y", "-e", "trace=fsync", "-o", trace])
+    one.session()
+    one.end()
+    synced = re.findall(r"fsync\(\d+<([^>]*)>", trace.read_text())
+    device = store.stat().st_dev
+    assert str(store) in synced
+    for above in itertools.takewhile(lambda above: above.stat().st_dev == device, store.parents):
+        assert synced.count(str(above)) == 1, above
+
+
+@NEEDS_STRACE
+@pytest.mark.parametrize("error", ["EINVAL", "ENOSYS"])
+def test_a_store_can_be_used_on_a_file_system_without_a_sync_of_directories(host, store, tmp_path, error):
+    one = host(prefix=["strace", "-f", "-o", tmp_path / "trace", "-e", "trace=fsync", "-e",
+                       f"inject=fsync:error={error}"])
+    one.session()
+    one.end()
+    assert {"kept", "bodies"} <= {folder.name for folder in store.iterdir()}

@@ -152,6 +152,20 @@ struct DirectoryTests {
         }
     }
 
+    @Test(
+        "the store's folders are made although the directory above the store cannot be read",
+        .enabled(if: geteuid() == 0))
+    func unreadableParent() async {
+        mkdir(path, 0o700)
+        chown(path, 65_534, 65_534)
+        chmod(scratch.path, 0o711)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(setuid(65_534) == 0)
+            try StoreDirectory.open(path: path).makeFolders()
+            #expect(access(path + "/kept", F_OK) == 0 && access(path + "/bodies", F_OK) == 0)
+        }
+    }
+
     @Test("a store that cannot be written is reported as read-only", .enabled(if: geteuid() == 0))
     func readOnly() async throws {
         mkdir(path, 0o500)
