@@ -1,5 +1,9 @@
 """The names of downloaded files: several `--output`, words in it, and missing directories."""
 
+import re
+import shutil
+import subprocess
+
 import pytest
 
 pytestmark = pytest.mark.hosting("daemon")
@@ -62,3 +66,13 @@ def test_missing_directories_are_created_only_if_the_option_is_given(backhaul, s
     backhaul("get", "--create-dirs", "-d", "new/deep", f"{server.url}/1")
     assert (backhaul.here / "new" / "deep" / "1").read_bytes() == b"1"
     assert (backhaul.here / "new").stat().st_mode & 0o700 == 0o700
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_each_directory_with_new_directories_is_synced_once(backhaul, tmp_path):
+    trace = tmp_path / "trace"
+    add = backhaul.arguments("add", "--suspended", "--create-dirs", "-o", "new/{number}/{name}", f"{URL}/a", f"{URL}/b")
+    subprocess.run(["strace", "-y", "-e", "trace=fsync", "-o", trace, *add], cwd=backhaul.here,
+                   env=backhaul.environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    synced = re.findall(r"fsync\(\d+<([^>]*)>", trace.read_text())
+    assert sorted(synced) == [str(backhaul.here), str(backhaul.here / "new")]

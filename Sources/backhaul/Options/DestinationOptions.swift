@@ -71,12 +71,16 @@ struct DestinationOptions {
         return file.hasPrefix("/") ? file : Paths.join(try Paths.absolute(item.directory ?? directory ?? "."), file)
     }
 
-    /// With `--create-dirs`, makes the directories of these files.
+    /// With `--create-dirs`, makes the directories of these files. The engine syncs each file and its name, but not the
+    /// directories above. A parent of many new directories is synced once.
     func makeDirectories(for transfers: [Transfer]) throws(CommandError) {
         guard createsDirectories else { return }
+        var changed: Set<String> = []
         for path in Set(transfers.compactMap(\.destination)) {
-            try Paths.makeDirectories(isNamedByServer ? path : Paths.directory(of: path), mode: 0o777, .refused)
+            let directory = isNamedByServer ? path : Paths.directory(of: path)
+            changed.formUnion(try Paths.makeDirectories(directory, mode: 0o777, .refused))
         }
+        changed.forEach(Paths.sync)
     }
 
     /// Checks that different URLs have different files. One URL may be given twice: then both are one transfer.
