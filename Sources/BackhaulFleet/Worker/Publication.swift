@@ -114,11 +114,19 @@ struct Publication {
         return nil
     }
 
-    func removeTemporaryFile() { unlink(temporaryPath) }
+    func removeTemporaryFile() { remove(run.run...run.run) }
 
-    /// Removes the temporary files of this run and of all earlier ones, which workers that were lost may have left.
-    func removeTemporaryFiles() {
-        for number in stride(from: run.run, to: 0, by: -1) { unlink(temporaryPath(ofRun: number)) }
+    /// Removes the temporary files of all earlier runs, which workers that were lost may have left. When the end of the
+    /// task is stored, no worker looks for these files any more, so they are removed before.
+    func removeEarlierTemporaryFiles() {
+        if run.run > 1 { remove(1...run.run - 1) }
+    }
+
+    /// Removes the files in the order of their runs, for the same reason as `adopt`. Also syncs if no file is there: a
+    /// worker may have been killed after it had removed the file.
+    private func remove(_ runs: ClosedRange<Int64>) {
+        for number in runs { unlink(temporaryPath(ofRun: number)) }
+        _ = sync { _ in nil }
     }
 
     private func refusal(_ code: Int32) -> Placement {

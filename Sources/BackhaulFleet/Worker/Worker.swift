@@ -283,7 +283,7 @@ public final class Worker {
     }
 
     private func report(_ ended: [LocalEngine.EndedRun], _ queue: WorkerQueue) throws(FleetError) {
-        var (ends, ready, left): ([RunEnd], [ReadyRun], [Publication]) = ([], [], [])
+        var (ends, ready, ending): ([RunEnd], [ReadyRun], [Publication]) = ([], [], [])
         var reported: [LocalEngine.EndedRun] = []
         var shortage: FleetError?
         let deadline = Deadline.after(milliseconds: Self.moveMilliseconds)
@@ -297,9 +297,9 @@ public final class Worker {
                 publication.removeTemporaryFile()
             case (_, .cancelled):
                 // The task is then cancelled, suspended or queued, as its host wants it now.
+                publication.removeEarlierTemporaryFiles()
                 try queue.putBack(one.run)
                 running[one.run] = nil
-                left.append(publication)
             case (_, .succeeded):
                 do throws(FleetError) {
                     guard try local.claim(one, to: publication.temporaryPath, until: deadline) else { continue }
@@ -310,17 +310,16 @@ public final class Worker {
                     continue
                 } catch {
                     ends.append(RunEnd(one.run, Outcome(state: .failed, failure: error.failure)))
-                    left.append(publication)
+                    ending.append(publication)
                 }
             default:
                 ends.append(RunEnd(one.run, one.outcome))
-                left.append(publication)
+                ending.append(publication)
             }
             reported.append(one)
         }
         let placed = try publish(ready, queue)
-        try end(ends + placed.map(\.decided.end), queue)
-        for publication in left + placed.map(\.publication) { publication.removeTemporaryFiles() }
+        try end(ends + placed.map(\.decided.end), of: ending + placed.map(\.publication), queue)
         try local.forget(reported)
         if let shortage { throw shortage }
     }
@@ -404,8 +403,15 @@ public final class Worker {
             ends.append(end)
             placed.append(publication)
         }
+        try end(ends, of: placed, queue)
+    }
+
+    /// Stores the ends of these publications, and removes the temporary files of their runs.
+    private func end(_ ends: [RunEnd], of publications: [Publication], _ queue: WorkerQueue) throws(FleetError) {
+        for publication in publications { publication.removeEarlierTemporaryFiles() }
         try end(ends, queue)
-        for publication in placed { publication.removeTemporaryFiles() }
+        // Such a file has not got its final name. Until its end is stored, the run can be completed again.
+        for publication in publications where publication.temporaryInode != nil { publication.removeTemporaryFile() }
     }
 
     private func end(_ ends: [RunEnd], _ queue: WorkerQueue) throws(FleetError) {

@@ -67,6 +67,19 @@ struct PublicationTests {
         #expect(zombie.place() == .gone)
     }
 
+    @Test("the temporary files of earlier runs are removed, and those of this run and of later ones are not")
+    func earlierFiles() {
+        let runs: [Int64] = [1, 2, 3, 4]
+        for run in runs { write("file", to: publication(run: run).temporaryPath) }
+        func left() -> [Int64] { runs.filter { publication(run: $0).temporaryInode != nil } }
+        publication(run: 1).removeEarlierTemporaryFiles()
+        #expect(left() == runs)
+        publication(run: 3).removeEarlierTemporaryFiles()
+        #expect(left() == [3, 4])
+        publication(run: 3).removeTemporaryFile()
+        #expect(left() == [4])
+    }
+
     @Test("a file is found in whatever run its workers were lost")
     func chain() {
         write("file", to: publication(run: 2).temporaryPath)

@@ -1,5 +1,6 @@
 import BackhaulModel
 import BackhaulPlatform
+import Glibc
 import Testing
 
 @testable import BackhaulFleet
@@ -77,6 +78,30 @@ struct WorkerTests {
         #expect(try fleet.state(of: first) == .running)
         let held = try fleet.database.run("SELECT count(*) FROM backhaul.live WHERE worker IS NOT NULL")
         #expect(held.map { $0.integer(0) } == [257])
+    }
+
+    @Test("the temporary files of earlier runs are removed before the end of their task is stored")
+    func earlierFiles() throws {
+        var configuration = try fleet.hosts.configuration(of: session)
+        configuration.maximumAttempts = 1
+        try fleet.hosts.update(configuration, of: session)
+        let (worker, task) = try workerAndTask()
+        let lost = try fleet.worker("lost")
+        let run = try #require(try lost.claim().first).run
+        let publication = Publication(
+            run, of: try Schema.fleet(fleet.database), destination: fleet.destinations.path + "/file", replaces: false)
+        close(creat(publication.temporaryPath, 0o600))
+        try lost.putBack(run)
+        try lost.releasePermits(running: [:])
+        for _ in 0..<100 where try fleet.state(of: task) != .running { try worker.step() }
+        try fleet.database.run("ALTER TABLE backhaul.new_ends RENAME TO hidden")
+        let deadline = Deadline.after(milliseconds: 60_000)
+        while publication.temporaryInode != nil, !deadline.hasPassed { try? worker.step() }
+        #expect(publication.temporaryInode == nil)
+        #expect(try fleet.state(of: task) == .running)
+        try fleet.database.run("ALTER TABLE backhaul.hidden RENAME TO new_ends")
+        for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.failed]])
     }
 
     @Test("a task whose time has come by the clock of the database starts, although the worker's clock is behind")
