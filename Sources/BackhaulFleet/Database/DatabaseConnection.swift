@@ -116,10 +116,13 @@ final class DatabaseConnection {
     /// so that the next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates
     /// recursive queries, and would compile them, which takes longer than to run them. A process that is stopped within
     /// a transaction keeps its locks only for some seconds. Whatever the default of the database is, a statement sees
-    /// what was committed before it began, and not only what was committed before the transaction began.
+    /// what was committed before it began, and not only what was committed before the transaction began. And a commit
+    /// returns only when it is on the disk of the server: a worker then gives a file its final name, or forgets a run.
+    /// Defaults that also wait for other servers are kept.
     private var begin: String {
         """
         BEGIN ISOLATION LEVEL READ COMMITTED;
+        SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off';
         SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
         SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL statement_timeout = \(replyMilliseconds)
         """

@@ -36,6 +36,19 @@ struct DefaultsTests {
         #expect(levels == ["read committed"])
     }
 
+    @Test("a commit is on the disk of the server when it returns", arguments: ["off", "local", "remote_write", "on"])
+    func commits(setting: String) throws {
+        try fleet.setDefault("synchronous_commit = \(setting)")
+        let database = try DatabaseConnection(fleet.address)
+        for _ in 0..<2 {
+            let used = try database.transaction { () throws(FleetError) in
+                try database.run("SHOW synchronous_commit").map { $0.text(0) }
+            }
+            #expect(used == [setting == "off" ? "local" : setting])
+        }
+        #expect(try database.run("SHOW synchronous_commit").map { $0.text(0) } == [setting])
+    }
+
     @Test("hosts and workers do their work")
     func work() throws {
         try fleet.setDefault("bytea_output = escape")
