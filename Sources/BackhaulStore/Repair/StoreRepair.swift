@@ -167,7 +167,8 @@ public struct StoreRepair {
             bhl_rename(store, name, store, other, 0) == 0
                 || bhl_errno() == EINVAL && bhl_rename(store, name, store, other, 1) == 0
         else { throw directory.fileFailure(other) }
-        for folder in [".", other.split(separator: "/").dropLast().joined(separator: "/")] where !folder.isEmpty {
+        // The sync of the store removes the old name for good, so the new name is synced first.
+        for folder in [other.split(separator: "/").dropLast().joined(separator: "/"), "."] where !folder.isEmpty {
             let folder = Descriptor(owning: bhl_openat(store, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
             guard folder.number >= 0, fsync(folder.number) == 0 else { throw directory.fileFailure(other) }
         }

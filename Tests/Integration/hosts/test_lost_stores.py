@@ -264,6 +264,16 @@ def test_a_repair_that_was_killed_between_two_moves_prints_its_losses_when_it_is
 
 
 @NEEDS_STRACE
+def test_a_repair_syncs_the_new_name_of_the_damaged_database_before_it_syncs_the_removal_of_the_old_name(
+        store, store_with_tasks, tmp_path):
+    put(store, damaged(store_with_tasks, 16, 1))
+    repair(store, "strace", "-f", "-y", "-e", "trace=renameat2,fsync", "-o", tmp_path / "trace")
+    calls = (tmp_path / "trace").read_text()
+    after = calls[calls.index(f'"damaged-1/{DATABASE}"'):]
+    assert re.findall(r"fsync\(\d+<([^>]*)>", after)[:2] == [f"{store}/damaged-1", str(store)]
+
+
+@NEEDS_STRACE
 def test_if_the_disk_cannot_read_a_page_a_repair_saves_the_rows_of_the_other_pages(
         host, store, store_with_tasks, tmp_path):
     put(store, store_with_tasks)
