@@ -47,6 +47,9 @@ final class BodyIngest {
 
     /// Syncs the file in the store, and then calls `then` with the file from which the body must be read.
     func finish(_ context: DiskContext, then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void) {
+        if body.source == .consume {
+            self.result.fileSystem = (try? context.directories.directory(at: SplitPath(path).directory))?.identity
+        }
         let result = result
         guard result.storedName != nil, let file = copy ?? source else { return then(.success(result)) }
         context.sync(file, in: folder) { error in
@@ -132,6 +135,7 @@ final class BodyIngest {
 }
 
 extension DiskContext {
+    /// Removes the old name of a consumed file. `isDone` is false if the name may be away with its file system.
     func removeConsumed(_ file: BodyFile, then: @escaping (_ isDone: Bool) -> Void) {
         let split = SplitPath(file.path)
         do {
@@ -139,12 +143,13 @@ extension DiskContext {
             guard let status = try files.status(in: directory.number, split.name), status.isRegular,
                 status.inode == file.inode, status.size == file.size,
                 status.modifiedNanoseconds == file.modifiedNanoseconds
-            else { return then(true) }
+            else { return then(!directories.isFileSystemAway(split.directory, file.fileSystem)) }
             try files.remove(split.name, in: directory.number)
             sync(directory) { then($0 == nil) }
         } catch {
             // If the directory does not exist any more, the file does not exist either, so the removal is done.
-            then((error as? Failure)?.detail == Int64(ENOENT))
+            let isMissing = (error as? Failure)?.detail == Int64(ENOENT)
+            then(isMissing && !directories.isFileSystemAway(split.directory, file.fileSystem))
         }
     }
 }

@@ -30,6 +30,10 @@ final class BodyReturn {
 
     /// Performs the next step. Returns false if more steps follow.
     func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
+        // A file below an empty mount point would be hidden when its file system is mounted.
+        guard !directories.isFileSystemAway(directory, body.fileSystem) else {
+            throw .away(directory, from: body.fileSystem)
+        }
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {

@@ -98,7 +98,7 @@ extension DiskThreads {
 
     /// Removes the old names of consumed files, which are now in the store. If another file has such a name now, the
     /// name stays. `then` gets the files that are done: their old names do not exist any more, or belong to other
-    /// files.
+    /// files. A file is not done while the file system of its old name is away.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((remaining: files.count, done: [BodyFile]()))

@@ -140,9 +140,13 @@ struct IngestedBodies: Sendable {
         return items
     }
 
-    /// The files that new tasks have consumed, with the paths that the client has named.
+    /// The files that new tasks have consumed, as the client has seen them, with their file systems.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
-        zip(ingested, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
+        ingested.indices.filter { ingested[$0].source == .consume && isNew(positions[$0]) }.map { index in
+            var file = ingested[index].file
+            file.fileSystem = files[index].fileSystem
+            return file
+        }
     }
 }
 

@@ -58,6 +58,9 @@ public struct BodyFile: Equatable, Sendable {
     /// The name that the copy (`snapshot`) or the moved file (`consume`) has in the store. For a copy, the device and
     /// inode are not set.
     public var storedName: String?
+    /// Of a file to consume: the identity of the file system that has the directory of `path`. Nil if it is unknown.
+    /// The engine determines it.
+    public var fileSystem: String?
 
     /// Whether no file exists at `path`. This is allowed if a task with the request's idempotency key exists already.
     public var isAbsent: Bool { inode == 0 && storedName == nil }
@@ -79,11 +82,14 @@ public struct ReturnedBody: Equatable, Sendable {
     public var path: String
     /// The task that consumed the file.
     public var task: TaskID
+    /// The identity of the file system that had the file; nil if it is unknown.
+    public var fileSystem: String?
 
-    public init(name: String, path: String, task: TaskID) {
+    public init(name: String, path: String, task: TaskID, fileSystem: String? = nil) {
         self.name = name
         self.path = path
         self.task = task
+        self.fileSystem = fileSystem
     }
 
     /// The path for the file if another file exists at `path`.

@@ -122,6 +122,8 @@ extension Schema {
             -- The name in the store's folder of bodies. If it is set, device and inode are those of this file, or 0
             -- for a copy.
             stored TEXT,
+            -- Of a consumed file: the file system of its old path. NULL: not known.
+            file_system TEXT,
             PRIMARY KEY (task_id, position)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX body_parts_stored ON body_parts (stored) WHERE stored IS NOT NULL;
@@ -131,7 +133,8 @@ extension Schema {
             path TEXT PRIMARY KEY,
             inode INTEGER NOT NULL,
             size INTEGER NOT NULL,
-            modified_ns INTEGER NOT NULL
+            modified_ns INTEGER NOT NULL,
+            file_system TEXT
         ) STRICT, WITHOUT ROWID;
 
         -- Files in the store's folder of bodies that no task needs.
@@ -143,7 +146,8 @@ extension Schema {
         CREATE TABLE bodies_to_return (
             name TEXT PRIMARY KEY,
             path TEXT NOT NULL,
-            task_id INTEGER NOT NULL
+            task_id INTEGER NOT NULL,
+            file_system TEXT
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE checkpoints (

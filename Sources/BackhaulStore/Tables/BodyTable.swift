@@ -17,7 +17,7 @@ public struct BodyTable {
             Self.insertPart, .id(task), .number(position), .optional(part.name), .optional(part.file?.path),
             .bits(part.file?.device), .bits(part.file?.inode), .bits(part.file?.size),
             .optional(part.file?.modifiedNanoseconds), .optional(part.value), .optional(part.fileName),
-            .optional(part.mediaType), .optional(part.file?.storedName))
+            .optional(part.mediaType), .optional(part.file?.storedName), .optional(part.file?.fileSystem))
     }
 
     /// Returns the parts of the task's body, sorted by position.
@@ -50,7 +50,7 @@ public struct BodyTable {
         for file in files {
             try connection.run(
                 Self.insertConsumed, .text(file.path), .bits(file.inode), .bits(file.size),
-                .integer(file.modifiedNanoseconds))
+                .integer(file.modifiedNanoseconds), .optional(file.fileSystem))
         }
     }
 
@@ -150,8 +150,8 @@ public struct BodyTable {
     private static let insertPart = Query(
         """
         INSERT INTO body_parts (task_id, position, name, file, device, inode, size, modified_ns, value, file_name,
-            media_type, stored)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            media_type, stored, file_system)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let removeOfAcknowledged = Query("DELETE FROM body_parts WHERE task_id IN acknowledged")
     private static let selectParts = Query(
@@ -176,7 +176,7 @@ public struct BodyTable {
         """)
 
     private static let insertConsumed = Query(
-        "INSERT OR REPLACE INTO consumed (path, inode, size, modified_ns) VALUES (?, ?, ?, ?)")
+        "INSERT OR REPLACE INTO consumed (path, inode, size, modified_ns, file_system) VALUES (?, ?, ?, ?, ?)")
     private static let selectConsumed = Query(
         BodyFile.init(consumedRow:), "FROM consumed WHERE path > ? ORDER BY path LIMIT ?")
     private static let selectConsumedAt = Query(BodyFile.init(consumedRow:), "FROM consumed WHERE path = ?")
@@ -215,8 +215,8 @@ public struct BodyTable {
     private static let removeToReturn = Query("DELETE FROM bodies_to_return WHERE name = ?")
     private static let insertToReturn = Query(
         """
-        INSERT OR IGNORE INTO bodies_to_return (name, path, task_id)
-        SELECT stored, file, body_parts.task_id FROM selected CROSS JOIN events ON events.id = selected.id
+        INSERT OR IGNORE INTO bodies_to_return (name, path, task_id, file_system)
+        SELECT stored, file, body_parts.task_id, file_system FROM selected CROSS JOIN events ON events.id = selected.id
             CROSS JOIN body_parts ON body_parts.task_id = events.task_id
         WHERE stored IS NOT NULL
         """)
@@ -243,8 +243,9 @@ extension BodyPart {
         value = row.optionalBlob("value")
         fileName = row.optionalText("file_name")
         mediaType = row.optionalText("media_type")
-        let stored = row.optionalText("stored")
+        let (stored, fileSystem) = (row.optionalText("stored"), row.optionalText("file_system"))
         file?.storedName = stored
+        file?.fileSystem = fileSystem
     }
 
     /// The SQL value of the file's device. If the task was enqueued before this boot, the value is 0, which means
@@ -257,11 +258,14 @@ extension BodyFile {
         self.init(
             path: row.text("path"), device: 0, inode: row.bits("inode"), size: row.bits("size"),
             modifiedNanoseconds: row.integer("modified_ns"))
+        fileSystem = row.optionalText("file_system")
     }
 }
 
 extension ReturnedBody {
     fileprivate init(row: inout Row) {
-        self.init(name: row.text("name"), path: row.text("path"), task: row.taskID("task_id"))
+        self.init(
+            name: row.text("name"), path: row.text("path"), task: row.taskID("task_id"),
+            fileSystem: row.optionalText("file_system"))
     }
 }

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from backhaul import Reason, Request, Status, TaskState
+from backhaul import BodySource, Reason, Request, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from storage.conftest import Drive, take_number
@@ -224,6 +224,22 @@ def test_an_upload_continues_after_its_file_was_copied_to_the_upper_layer_of_an_
     one.resume([task.task_id])
     assert ended(one).state is TaskState.SUCCEEDED
     assert forms.sent[0].body == CONTENT.data
+
+
+def test_a_consumed_file_is_returned_to_its_drive_and_not_below_the_empty_mount_point(
+        host, one, forms, store, drive, point):
+    (point / "photo").write_bytes(CONTENT.data)
+    forms.statuses[:] = [403]
+    one.enqueue([Request(forms.url("/photo"), body_file=point / "photo", body_source=BodySource.CONSUME)])
+    events = one.wait_for()
+    drive.unplug()
+    one.acknowledge(events)
+    assert os.listdir(point) == [] and len(os.listdir(store / "bodies")) == 1
+    one.kill_with_engine()
+    drive.plug()
+    host().attach()
+    until(lambda: os.listdir(store / "bodies"), lambda names: names == [])
+    assert (point / "photo").read_bytes() == CONTENT.data
 
 
 def test_a_download_does_not_wait_for_another_file_system_that_hangs(one, misbehaving, fuse, place, point, downloads):

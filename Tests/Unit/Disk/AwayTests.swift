@@ -293,6 +293,51 @@ import Testing
         #expect(rmdir(scratch.path("a")) == 0)
         #expect(await read() == .storageAway)
     }
+
+    @Test(
+        "while the drive of a consumed file is away, its old name is not removed, and the file is not returned",
+        .enabled(if: Mount.isPossible))
+    func consumedBody() async throws {
+        for name in ["drive", "a", "store"] { mkdir(scratch.path(name), 0o700) }
+        #expect(mount("tmpfs", scratch.path("drive"), "tmpfs", 0, "size=1m") == 0)
+        func change(_ isMounting: Bool) {
+            let (drive, path) = (scratch.path("drive"), scratch.path("a"))
+            #expect(isMounting ? mount(drive, path, "", UInt(MS_BIND), "") == 0 : umount2(path, Int32(MNT_DETACH)) == 0)
+        }
+        func removed(_ file: BodyFile) async -> [BodyFile] {
+            await withCheckedContinuation { done in threads.removeConsumed([file]) { done.resume(returning: $0) } }
+        }
+        func returned(_ body: ReturnedBody) async -> Status? {
+            await withCheckedContinuation { done in
+                threads.returnBodies([body], from: scratch.path("store")) {
+                    done.resume(returning: $0.first?.failure?.status)
+                }
+            }
+        }
+        change(true)
+        let path = scratch.path("a/body")
+        try write([1, 2], to: path)
+        var file = try BodyCheck.check(path: path)
+        let ingested = IngestedBody(file, .consume, name: "c")
+        let stored = try await result {
+            threads.ingest([ingested], in: scratch.path("store"), forbidden: [], then: $0)
+        }.get()
+        let fileSystem = try #require(stored.first?.fileSystem)
+        file.fileSystem = fileSystem
+        let body = ReturnedBody(name: "c", path: path, task: TaskID(rawValue: 7), fileSystem: fileSystem)
+        change(false)
+        #expect(await removed(file) == [])
+        #expect(await returned(body) == .storageAway)
+        #expect(names("a").isEmpty && names("store") == ["c"])
+        change(true)
+        #expect(names("a") == ["body"])
+        #expect(await removed(file) == [file])
+        #expect(names("a").isEmpty)
+        #expect(await returned(body) == nil)
+        #expect(contents(path) == [1, 2] && names("store").isEmpty)
+        change(false)
+        #expect(umount2(scratch.path("drive"), Int32(MNT_DETACH)) == 0)
+    }
 }
 
 extension DiskThreads {

@@ -17,6 +17,7 @@ struct BodyReturnTests {
         var file = BodyFile(
             path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
         file.storedName = "c-1"
+        file.fileSystem = "ext4 1 /"
         let ids = try store.enqueue(
             [.numbered(1) { [file] in $0.options.body = .file(file, .consume) }], in: session)
         return (session, ids[0])
@@ -44,7 +45,7 @@ struct BodyReturnTests {
     func listedByAcknowledgement(state: TaskState) throws {
         let (session, task) = try enqueue(store)
         try endAndAcknowledge(store, session, task, state)
-        let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
+        let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task, fileSystem: "ext4 1 /")
         #expect(try listed(store) == [body] && leftovers(store) == [])
         // The engine deletes the files in the list of leftovers. So this list must not contain a file that must be
         // returned.
@@ -70,6 +71,15 @@ struct BodyReturnTests {
         #expect(try listed(store) == [])
         try store.run { try $0.bodies.forgetConsumed([old]) }
         #expect(try listed(store).map(\.task) == [task])
+    }
+
+    @Test("an old name that must be removed is listed with its file system")
+    func fileSystem() throws {
+        var old = BodyFile(path: "/home/someone/a", device: 0, inode: 2, size: 3, modifiedNanoseconds: 4)
+        old.fileSystem = "ext4 1 /"
+        try store.run { [old] in try $0.bodies.recordConsumed([old]) }
+        #expect(try store.run { try $0.bodies.consumed(limit: 9) } == [old])
+        #expect(try store.run { try $0.bodies.consumed(at: ["/home/someone/a"]) } == [old])
     }
 
     @Test("a consumed file is not listed for return if the host has moved (claimed) it to another path")

@@ -26,7 +26,7 @@ import Testing
     func handedOver() {
         // The engine, not the host, sets `isCrossOrigin`, `storedName` and `fileSystem`.
         #expect(unfilled { $0.request() } == ["isCrossOrigin"])
-        #expect(unfilled { $0.bodyFile() } == ["storedName"])
+        #expect(unfilled { $0.bodyFile() } == ["storedName", "fileSystem"])
         #expect(unfilled { $0.options() } == [])
         #expect(unfilled(TaskPolicy()) { $0.policy() } == [])
         #expect(unfilled { $0.constraints() } == [])
