@@ -25,8 +25,9 @@ JOINS = {
     "EventTable": ({"tasks", "requests", "responses", "groups"}, "poll is hot: an event with its task is one row"),
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),
-    "LeftoverTable": ({"requests", "tasks", "sessions"}, "the part files of all cancelled tasks at once; a part file "
-                      "for a later task stays only while its session exists"),
+    "LeftoverTable": ({"claims", "requests", "tasks", "sessions"}, "the part files of all cancelled tasks, and the "
+                      "copies of all acknowledged tasks at once; a part file for a later task stays only while its "
+                      "session exists"),
     "PartTable": ({"tasks", "request_options"}, "a checkpoint or an intent is written only while its task lives; "
                   "progress is hot; with a checksum, a checkpoint is kept for a new URL"),
     "UploadTable": ({"tasks", "requests", "request_options", "refreshed_headers", "refreshed_requests", "taken_values"},

@@ -92,10 +92,11 @@ final class KeptFileMove {
             // are used on file systems without RENAME_NOREPLACE.
             return try removeSource(from, to)
         }
-        if recorded == nil, !matchesIntent(status) {
+        if recorded == nil {
             // The intent of a copy was recorded, and the copy got its name before a crash.
-            if let final, matchesIntent(final) { return try removeSource(from, to) }
-            return .step(record(.keptFile, status))
+            if let final, !matchesIntent(status), matchesIntent(final) { return try removeSource(from, to) }
+            // An interrupted claim may have recorded the kept file with another path.
+            return .step(record(.keptFile, status, to))
         }
         let isRename = from.status.device == to.status.device
         let renamed = isRename ? (name: kept.name, directory: from) : (name: target.partName, directory: to)
@@ -170,7 +171,7 @@ final class KeptFileMove {
             }
             let status = try files.status(copy.number)
             try setAttributes(of: copy, status, replacing: final, in: to)
-            if recorded != .copy { return .step(record(.copy, status)) }
+            if recorded != .copy { return .step(record(.copy, status, to)) }
             try files.rename(
                 target.partName, in: to.number, to: target.destination.name, in: to.number, replace: target.replace)
         } catch {
@@ -183,8 +184,9 @@ final class KeptFileMove {
 
     private func matchesIntent(_ status: FileStatus) -> Bool { intent.map { status.matches($0) } ?? false }
 
-    private func record(_ subject: Subject, _ status: FileStatus) -> Step {
-        let intent = FinishIntent(device: status.device, inode: status.inode, size: status.size)
+    private func record(_ subject: Subject, _ status: FileStatus, _ to: OpenDirectory) -> Step {
+        var intent = FinishIntent(device: status.device, inode: status.inode, size: status.size)
+        intent.fileSystem = to.identity
         self.intent = intent
         recorded = subject
         return .record(intent)

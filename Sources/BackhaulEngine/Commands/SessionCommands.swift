@@ -168,7 +168,7 @@ struct SessionCommands {
             then: { change in
                 guard let change else { return }
                 CrashPoint.afterAcknowledge.reach()
-                if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
+                if !change.removedKept.isEmpty || change.hasLeftoverCopies { engine.housekeeping.leftovers.sweep() }
                 if change.sessionRemoved { engine.removed(change) }
                 returns.withLock { $0 = change.returnsBodies }
             },

@@ -4,8 +4,9 @@ internal import BackhaulStore
 
 /// Removes leftovers, which are files that no task needs any more. Some leftovers are the unfinished files of cancelled
 /// downloads. Others are kept files: finished downloads in the store, the directory of the engine's data. A kept file
-/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store. A
-/// retained part is removed when its time is over.
+/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store. If an
+/// engine ended while it copied a kept file to another file system, the copy becomes a leftover, too. A retained part
+/// is removed when its time is over.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash. If a file cannot be removed, for example because its file system is

@@ -117,6 +117,8 @@ public struct FinishIntent: Equatable, Sendable {
     public var checksum: UInt32?
     /// The file's name in its directory, if the server chose it; nil: the destination's name.
     public var name: String?
+    /// Of a claim: the identity of the file system that has the directory of the host's path. Nil if it is unknown.
+    public var fileSystem: String?
 
     public init(device: UInt64, inode: UInt64, size: UInt64, checksum: UInt32? = nil, name: String? = nil) {
         self.device = device

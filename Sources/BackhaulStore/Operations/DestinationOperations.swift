@@ -82,14 +82,20 @@ public struct DestinationOperations {
     }
 
     /// Returns the identity of the file that an interrupted claim may have moved. Nil if no claim was interrupted.
-    public func claimIntent(of task: TaskID) throws(Failure) -> FinishIntent? { try tables.claims.intent(of: task) }
+    public func claimIntent(of task: TaskID) throws(Failure) -> FinishIntent? { try tables.claims.find(task)?.intent }
 
-    /// Records the identity of the file that a claim will rename to `path`. Throws the failures of `checkClaim`.
+    /// Records the identity of the file that a claim will rename to `path`. If an interrupted claim may have left a
+    /// copy in another directory, adds the copy to the leftovers. Throws the failures of `checkClaim`.
     public func recordClaimIntent(
         _ task: TaskID, _ intent: FinishIntent, session: SessionID, path: String
     ) throws(Failure) {
         guard try !checkClaim(task, session: session, path: path) else { return }
-        try tables.claims.write(intent, of: task)
+        if let earlier = try tables.claims.find(task),
+            !earlier.isCopyReplaced(byClaimTo: path, on: intent.fileSystem)
+        {
+            try tables.leftovers.insertCopy(ofClaimOf: task)
+        }
+        try tables.claims.write(intent, of: task, to: path)
     }
 
     /// Records that the file is at `path`, so that the event about the task's end has that path. Throws the failures of

@@ -48,7 +48,9 @@ public struct EventOperations {
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)
-        try removeTasksOfSelected()
+        try tables.selection.fillAcknowledged()
+        change.hasLeftoverCopies = try tables.leftovers.insertCopiesOfAcknowledged()
+        try removeAcknowledgedTasks()
         try tables.events.removeSelected()
         try tables.sessions.subtract(events: count, history: remembered, in: session)
         try tables.lanes.removeEmpty(among: places.lanes)
@@ -59,10 +61,9 @@ public struct EventOperations {
         return change
     }
 
-    /// Removes the tasks of the selected events, and the rows that describe these tasks. Does not remove the events,
-    /// the history, or the lists of files that must still be deleted or moved back.
-    private func removeTasksOfSelected() throws(Failure) {
-        try tables.selection.fillAcknowledged()
+    /// Removes the tasks in the temporary table `acknowledged`, and the rows that describe these tasks. Does not remove
+    /// the events, the history, or the lists of files that must still be deleted or moved back.
+    private func removeAcknowledgedTasks() throws(Failure) {
         try tables.requests.removeOfAcknowledged()
         try tables.options.removeOfAcknowledged()
         try tables.parts.removeOfAcknowledged()

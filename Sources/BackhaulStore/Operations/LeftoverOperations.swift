@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Operations on the list of files that must be removed, because no task needs them any more (*leftovers*): part files
-/// and kept files. The transaction after which no task needs a file adds the file to the list. So the file is removed
-/// even after a crash. Files of request bodies have a list of their own (`BodyTable`).
+/// Operations on the list of files that must be removed, because no task needs them any more (*leftovers*): part files,
+/// kept files, and copies of interrupted claims. The transaction after which no task needs a file adds the file to the
+/// list. So the file is removed even after a crash. Files of request bodies have a list of their own (`BodyTable`).
 public struct LeftoverOperations {
     let tables: Tables
 

@@ -439,12 +439,15 @@ extension Schema {
         CREATE INDEX leftovers_by_end ON leftovers (retained_until_ms) WHERE retained_until_ms IS NOT NULL;
 
         -- A host claims the file of an ended task: the file is moved to a path of the host. The row has the file's
-        -- identity. It is written before the move, and removed when the claim is recorded. device: 0 if not known.
+        -- identity. It is written before the move, and removed when the claim is recorded. device: 0 if not known. The
+        -- path is the host's. A copy to another file system has its temporary name in the directory of this path.
         CREATE TABLE claims (
             task_id INTEGER PRIMARY KEY,
             device INTEGER NOT NULL,
             inode INTEGER NOT NULL,
-            size INTEGER NOT NULL
+            size INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            file_system TEXT
         ) STRICT;
         """
 }

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The table `leftovers` has unfinished downloads (part files) and finished downloads (kept files) that no task needs
-/// any more. A row stays until its file is deleted. A retained part is deleted only after its time, because a later
-/// task may continue it.
+/// The table `leftovers` has unfinished downloads (part files), finished downloads (kept files), and copies of
+/// interrupted claims that no task needs any more. Such a copy has the name of a part file. A row stays until its file
+/// is deleted. A retained part is deleted only after its time, because a later task may continue it.
 struct LeftoverTable {
     let connection: Connection
 
@@ -25,6 +25,16 @@ struct LeftoverTable {
     /// Inserts the part file of a task that ends now. The engine could not remove the file.
     func insertUnremovedPart(of task: TaskID) throws(Failure) {
         try connection.run(Self.insertUnremovedPart, .id(task))
+    }
+
+    /// Inserts the copy of a file that an interrupted claim of the task may have left. It replaces an earlier copy.
+    func insertCopy(ofClaimOf task: TaskID) throws(Failure) { try connection.run(Self.insertCopy, .id(task)) }
+
+    /// Inserts the copies that interrupted claims of the tasks in the temporary table `acknowledged` may have left.
+    /// Returns whether there are any.
+    func insertCopiesOfAcknowledged() throws(Failure) -> Bool {
+        try connection.run(Self.insertCopiesOfAcknowledged)
+        return connection.changes > 0
     }
 
     /// Inserts the part file of a task that ends now, for a later task with the same destination and key.
@@ -102,6 +112,20 @@ struct LeftoverTable {
         """
         INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system) \(selectPart) WHERE id = ?
         """)
+    private static let insertCopy = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system)
+        \(selectCopy) WHERE claims.task_id = ?
+        """)
+    private static let insertCopiesOfAcknowledged = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system)
+        \(selectCopy) WHERE claims.task_id IN acknowledged
+        """)
+    private static let selectCopy = """
+        SELECT claims.task_id, \(Kind.part.sql), claims.path, tasks.part, claims.file_system
+        FROM claims CROSS JOIN tasks ON tasks.id = claims.task_id
+        """
     private static let selectPart = """
         SELECT id, \(Kind.part.sql), destination, part, (SELECT file_system FROM requests WHERE task_id = id)
         FROM tasks

@@ -29,6 +29,8 @@ public struct Change: Equatable, Sendable {
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
     /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []
+    /// Whether the transaction has listed copies of interrupted claims that the engine must delete.
+    public var hasLeftoverCopies = false
     /// How many of the ready tasks that the command selects are held, because a condition such as the network does not
     /// permit them. Before the transaction, the engine has decided which lanes and constraints are held.
     public var held: UInt64 = 0

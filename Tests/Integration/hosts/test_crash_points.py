@@ -15,7 +15,7 @@ import pytest
 from backhaul import NotFound, Request, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
-from testbed.host import HostEnded
+from testbed.host import HostEnded, until
 
 ROOT = Path(__file__).resolve().parents[3]
 POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
@@ -157,6 +157,17 @@ def test_a_claim_that_is_repeated_after_a_kill_moves_the_file_one_time(
     assert sha256_of(target) == content.sha256
     assert not kept.exists()
     assert os.listdir(target.parent) == [target.name]
+
+
+def test_the_copy_of_a_claim_that_is_not_repeated_after_a_kill_is_removed(
+        debug_library, host, misbehaving, target):
+    if target.parent.parent != Path("/dev/shm"):
+        pytest.skip("only a claim across file systems makes a copy")
+    _, kept, second = killed_claim(debug_library, host, misbehaving, Content(200_000), target, "afterClaimIntent:2")
+    assert len(os.listdir(target.parent)) == 1
+    second.acknowledge(second.wait_for())
+    until(lambda: os.listdir(target.parent), lambda names: names == [])
+    until(kept.exists, lambda exists: not exists)
 
 
 def test_a_foreign_file_is_not_taken_for_the_claimed_file_after_a_kill(

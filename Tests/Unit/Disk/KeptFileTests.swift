@@ -48,6 +48,16 @@ import Testing
         #expect(home.names().isEmpty)
     }
 
+    @Test("a claim records the kept file even if an interrupted claim has recorded it, because its path may differ")
+    func recordedBefore() async throws {
+        try write(bytes, to: store.path("kept"))
+        var status = stat()
+        try #require(lstat(store.path("kept"), &status) == 0)
+        let intent = FinishIntent(device: 0, inode: UInt64(status.st_ino), size: UInt64(status.st_size))
+        #expect(try await move(try home.location("photo"), intent: intent).count == 1)
+        #expect(contents(home.path("photo")) == bytes && store.names().isEmpty)
+    }
+
     @Test("a foreign file at the destination is replaced only on request; otherwise, the kept file stays in the store")
     func stranger() async throws {
         try write(bytes, to: store.path("kept"))
@@ -147,6 +157,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
         #expect(store.names().isEmpty)
         #expect(intents.count == 2)
+        #expect(intents.allSatisfy { $0.fileSystem?.hasPrefix("tmpfs") == true })
         #expect(try await move(target, intent: intents.last).isEmpty)
     }
 

@@ -250,6 +250,55 @@ struct EventTests {
         #expect(try stored(ids[1]) == nil)
     }
 
+    @Test("if a host acknowledges an event after an interrupted claim, the copy of the claim is listed for removal")
+    func interruptedClaim() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) { $0.destination = nil } }, in: session)
+        for id in ids { try store.end(id) }
+        try store.run { transaction in
+            var intent = FinishIntent(device: 1, inode: 2, size: 3)
+            intent.fileSystem = "ext4 1 /"
+            for id in ids {
+                try transaction.destinations.recordClaimIntent(
+                    id, intent, session: session, path: "/drive/\(id.rawValue)")
+            }
+            try transaction.destinations.recordClaim(ids[1], path: "/drive/\(ids[1].rawValue)")
+        }
+        let part = try #require(try store.run { try $0.tasks.find(ids[0])?.task.part })
+        let change = try store.acknowledge(session, .through(try store.events(of: session).last!.id))
+        #expect(change.hasLeftoverCopies && change.removedKept == [ids[0]])
+        let leftovers = try store.run { try $0.leftovers.page(now: 0, limit: 10).files }
+        let copy = Leftover(
+            task: ids[0], kind: .part(destinationPath: "/drive/\(ids[0].rawValue)"), part: part,
+            fileSystem: "ext4 1 /")
+        #expect(Set(leftovers) == [Leftover(task: ids[0], kind: .kept), copy])
+    }
+
+    @Test("after a claim to another directory, the copy of an interrupted claim is listed for removal")
+    func claimToOtherDirectory() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0) { $0.destination = nil }], in: session)[0]
+        try store.end(id)
+        /// Begins a claim. Returns the leftovers afterwards.
+        func claim(_ path: String, on fileSystem: String? = nil) throws -> [Leftover.Kind] {
+            try store.run { transaction in
+                var intent = FinishIntent(device: 1, inode: 2, size: 3)
+                intent.fileSystem = fileSystem
+                try transaction.destinations.recordClaimIntent(id, intent, session: session, path: path)
+                return try transaction.leftovers.page(now: 0, limit: 10).files.map(\.kind)
+            }
+        }
+        #expect(try claim("/drive/a", on: "ext4 1 /") == [])
+        #expect(try claim("/drive/b") == [])
+        #expect(try claim("/other/a") == [.part(destinationPath: "/drive/b")])
+        // The copy of the next claim replaces the copy that was listed.
+        #expect(try claim("/drive/b", on: "ext4 1 /") == [.part(destinationPath: "/other/a")])
+        // Another file system is mounted there now.
+        #expect(try claim("/drive/b", on: "ext4 2 /") == [.part(destinationPath: "/drive/b")])
+    }
+
     @Test("unneeded files are listed until they are removed, even if the store is closed and opened before that")
     func leftovers() throws {
         let ids: [TaskID]

@@ -231,7 +231,7 @@ struct LossRepairTests {
             path,
             """
             WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers LIMIT 400)
-            INSERT INTO claims SELECT 9223372036854775807 - n, 1, 1, 1 FROM numbers
+            INSERT INTO claims SELECT 9223372036854775807 - n, 1, 1, 1, '/a', NULL FROM numbers
             """)
         let bytes = FilledStore.file("\(path)/\(Schema.fileName)")
         for page in 1...8 {

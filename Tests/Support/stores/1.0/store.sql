@@ -72,7 +72,7 @@ CREATE TABLE validators ( session_id INTEGER NOT NULL REFERENCES sessions ON DEL
 CREATE TABLE leftovers ( task_id INTEGER NOT NULL, kind INTEGER NOT NULL, destination TEXT, part INTEGER NOT NULL, file_system TEXT, session_id INTEGER, idempotency_key TEXT, retained_until_ms INTEGER, PRIMARY KEY (task_id, part) ) STRICT, WITHOUT ROWID;
 CREATE INDEX leftovers_by_key ON leftovers (session_id, idempotency_key) WHERE session_id IS NOT NULL;
 CREATE INDEX leftovers_by_end ON leftovers (retained_until_ms) WHERE retained_until_ms IS NOT NULL;
-CREATE TABLE claims ( task_id INTEGER PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL ) STRICT;
+CREATE TABLE claims ( task_id INTEGER PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL, path TEXT NOT NULL, file_system TEXT ) STRICT;
 INSERT INTO checkpoints ("task_id", "entity_tag", "last_modified", "final_url", "size", "synced_offset", "boot_id", "digest", "content_encoding", "file_name", "part_device", "part_inode", "part_length", "part_checksum", "synced_checksum") VALUES (1, '"v1"', NULL, 'https://example.org/files/1', 900, 700, 'boot', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO clients ("id", "high", "low", "process_id", "start_time", "boot_id") VALUES (1, 1, 7, 1, 2, '00000000-0000-4000-8000-000000000000');
 INSERT INTO events ("id", "session_id", "task_id", "task_state", "kind", "round", "time_ms", "challenge_id", "group_name", "succeeded", "failed", "cancelled", "activity") VALUES (1, 1, 4, 4, 1, 1, 3000, NULL, NULL, NULL, NULL, NULL, NULL);
