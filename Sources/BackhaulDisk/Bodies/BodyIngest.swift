@@ -140,11 +140,15 @@ extension DiskContext {
         let split = SplitPath(file.path)
         do {
             let directory = try directories.directory(at: split.directory)
-            guard let status = try files.status(in: directory.number, split.name), status.isRegular,
+            if let status = try files.status(in: directory.number, split.name), status.isRegular,
                 status.inode == file.inode, status.size == file.size,
                 status.modifiedNanoseconds == file.modifiedNanoseconds
-            else { return then(!directories.isFileSystemAway(split.directory, file.fileSystem)) }
-            try files.remove(split.name, in: directory.number)
+            {
+                try files.remove(split.name, in: directory.number)
+            } else if directories.isFileSystemAway(split.directory, file.fileSystem) {
+                return then(false)
+            }
+            // A removal before a crash may not have been synced, so the directory of a missing name is synced, too.
             sync(directory) { then($0 == nil) }
         } catch {
             // If the directory does not exist any more, the file does not exist either, so the removal is done.

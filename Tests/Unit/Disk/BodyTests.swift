@@ -31,8 +31,10 @@ struct BodyTests {
         try await result { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
     }
 
-    private func remove(_ file: BodyFile) async {
-        await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
+    private func remove(_ file: BodyFile) async { _ = await removeConsumed(file, on: threads) }
+
+    private func removeConsumed(_ file: BodyFile, on threads: DiskThreads) async -> [BodyFile] {
+        await withCheckedContinuation { done in threads.removeConsumed([file]) { done.resume(returning: $0) } }
     }
 
     @Test("a body file is read in blocks, even if its path is a symbolic link")
@@ -202,13 +204,24 @@ struct BodyTests {
         let threads = try DiskThreads(count: 1, files: files)
         let file = try file("a", [1, 2, 3])
         faults.fail(operation, with: code)
-        let remove = {
-            await withCheckedContinuation { done in threads.removeConsumed([file]) { done.resume(returning: $0) } }
-        }
-        #expect(await remove() == [])
+        #expect(await removeConsumed(file, on: threads) == [])
         #expect(home.names() == ["a"])
-        #expect(await remove() == [file])
+        #expect(await removeConsumed(file, on: threads) == [file])
         #expect(home.names() == [])
+    }
+
+    @Test("if the name of a consumed file is missing, the file is reported as consumed after its directory is synced")
+    func unsyncedRemoval() async throws {
+        let faults = FaultPlan()
+        var files = FileSystem()
+        files.faults = faults
+        let threads = try DiskThreads(count: 1, files: files)
+        let file = try file("a", [1, 2, 3])
+        for _ in 0..<2 { faults.fail(.syncDirectory, with: EIO) }
+        #expect(await removeConsumed(file, on: threads) == [])
+        #expect(home.names() == [])
+        #expect(await removeConsumed(file, on: threads) == [])
+        #expect(await removeConsumed(file, on: threads) == [file])
     }
     #endif
 
