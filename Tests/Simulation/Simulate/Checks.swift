@@ -37,9 +37,10 @@ struct Checks {
         expect(!own.contains { $0.kind == .fileIsWrong }, "has succeeded, and its file has wrong bytes")
         expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
         expect(plan.upload != nil || !own.contains { $0.kind == .upload && $0.first < 0 }, "has sent wrong bytes")
+        expect(!own.contains { $0.kind == .taskIsRefused }, "has failed, although the program has given its secret")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
-        found += violationsOfUpload(plan, own)
+        found += violationsOfUpload(plan, own) + violationsOfSecrets(plan)
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
         // A program that suspends and resumes a task decides itself that the request may be repeated.
         let mayRepeat = plan.kind != .post || plan.suspended != nil || plan.upload?.kind == .tus

@@ -14,6 +14,8 @@ struct Choice: Equatable {
     var failsAllocation = false
     /// Whether the history has only what histories had at first (`History.addRareEvents`).
     var leavesOutRare = false
+    /// Whether no secret of a server changes (`History.addCredentials`).
+    var leavesOutCredentials = false
     /// Whether a newer library is installed during the run.
     var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
@@ -27,6 +29,7 @@ struct Choice: Equatable {
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
         if failedCall != 0 { text += " \(failsAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
         if leavesOutRare { text += " --without-rare" }
+        if leavesOutCredentials { text += " --without-credentials" }
         if hasUpgrade { text += " --upgrade" }
         return text
     }

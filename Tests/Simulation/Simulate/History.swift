@@ -28,6 +28,10 @@ struct History {
     var receivesAgain = false
     /// Whether the programs are started once more when all tasks have ended, to find what is left.
     var isInspected = false
+    /// The times at which the secrets of the servers change; empty: they have none (`Credentials.swift`).
+    var rotations: [UInt32: [Int64]] = [:]
+    /// Whether the sessions ask for credentials.
+    var asksForCredentials = false
     /// When a newer library is installed; nil: never. Processes that start later use it.
     var upgrade: Int64?
 
@@ -93,6 +97,8 @@ struct TaskPlan: Equatable {
     var upload: UploadPlan?
     /// The task for which it waits; nil: none.
     var chain: ChainPlan?
+    /// How it gets a secret that changes; nil: its server accepts any.
+    var credential: CredentialPlan?
 
     enum Kind { case download, put, post }
 
@@ -197,6 +203,7 @@ extension History {
             addChains(Random(seed: Random.mix(choice.seed ^ 0xc4a1)))
             var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
             (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
+            if !choice.leavesOutCredentials { addCredentials(Random(seed: Random.mix(choice.seed ^ 0xc4ed))) }
         }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         leaveOutBrokenChains()

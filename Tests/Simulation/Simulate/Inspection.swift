@@ -7,6 +7,8 @@ struct Inspection {
     let library: sim_library
     let application: OpaquePointer?
     let session: OpaquePointer?
+    /// Whether tasks may wait for a credential.
+    var hasCredentials = false
 
     /// What is wrong in the listing of a task.
     enum Contradiction: Int64 {
@@ -20,6 +22,8 @@ struct Inspection {
         case notSuspended
         /// The task waits for something that does not exist in the simulated world.
         case impossibleReason
+        /// The task waits for the response to a challenge, and no challenge is open.
+        case noChallenge
     }
 
     /// Lists the tasks. Calls `found` for each contradiction, with the id of the task. `suspended` has the ids of the
@@ -33,26 +37,27 @@ struct Inspection {
         guard status == BH_OK else { return status }
         for index in 0..<library.batch_count(tasks) {
             guard let info = item(tasks, index, BH_ITEM_TASK, bh_task_info.self) else { continue }
-            if let contradiction = Self.contradiction(in: info, isSuspended: suspended.contains(info.id)) {
+            if let contradiction = contradiction(in: info, isSuspended: suspended.contains(info.id)) {
                 found(info.id, contradiction)
             }
         }
         return status
     }
 
-    private static func contradiction(in info: bh_task_info, isSuspended: Bool) -> Contradiction? {
+    private func contradiction(in info: bh_task_info, isSuspended: Bool) -> Contradiction? {
         let reason = Int(info.reason)
         if Int(info.state) == BH_TASK_SUSPENDED { return isSuspended ? nil : .notSuspended }
         guard Int(info.state) == BH_TASK_WAITING else { return nil }
         guard reason != BH_REASON_NONE, info.reason_text != nil else { return .noReason }
-        if impossible.contains(reason) { return .impossibleReason }
+        if reason == BH_REASON_CREDENTIAL, hasCredentials { return nil }
+        if Self.impossible.contains(reason) { return .impossibleReason }
         let longest: Int64? =
             switch reason {
-            case BH_REASON_RETRY, BH_REASON_DISK_FULL: longestDelay
-            case BH_REASON_ORIGIN: Int64(Answer.longestPause) * 1_000 + longestDelay
+            case BH_REASON_RETRY, BH_REASON_DISK_FULL: Self.longestDelay
+            case BH_REASON_ORIGIN: Int64(Answer.longestPause) * 1_000 + Self.longestDelay
             default: nil
             }
-        if let longest, info.next_attempt_ms > now + longest + 1_000 { return .tooLate }
+        if let longest, info.next_attempt_ms > Self.now + longest + 1_000 { return .tooLate }
         let (isFull, saysFull) = (info.status == BH_DISK_FULL, reason == BH_REASON_DISK_FULL)
         return saysFull != isFull && [BH_REASON_RETRY, BH_REASON_DISK_FULL].contains(reason) ? .otherFailure : nil
     }
@@ -66,7 +71,8 @@ struct Inspection {
     /// The default of retry.longest_delay_ms.
     private static let longestDelay: Int64 = 600_000
 
-    private static var now: Int64 {
+    /// The calendar of the process, in milliseconds.
+    static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000

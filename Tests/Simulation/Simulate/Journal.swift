@@ -19,6 +19,7 @@ struct Observation: Equatable {
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
         case acknowledges, eventIsLost, fileIsLeft, inspectionEnds
+        case challengeIsOpen, secretIsOffered, secretIsTaken, secretIsSent, taskIsRefused
 
         /// The kinds that are events of the library.
         static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]

@@ -52,8 +52,8 @@ extension Program {
         world.programs.exit(number, for: nil)
     }
 
-    /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, the
-    /// round of its session has ended.
+    /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, and
+    /// not for a challenge, the round of its session has ended.
     mutating func receiveAgain() {
         var events: OpaquePointer?
         let start = now
@@ -69,7 +69,8 @@ extension Program {
             if id == finish, accepted.count < tasks.count { continue }
             record(.eventIsLost, first: id)
         }
-        if isLaunched, !isFinished, !found.contains(where: { $0.kind == BH_EVENT_SESSION_FINISHED }) {
+        let hasFinish = found.contains { $0.kind == BH_EVENT_SESSION_FINISHED }
+        if isLaunched, !isLaunchedForChallenge, !isFinished, !hasFinish {
             record(.launchIsWrong, first: WrongLaunch.roundIsOpen.rawValue)
         }
     }

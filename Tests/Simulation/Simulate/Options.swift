@@ -37,6 +37,7 @@ struct Options {
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
             case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
             case "--without-rare": choice.leavesOutRare = true
+            case "--without-credentials": choice.leavesOutCredentials = true
             case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
@@ -54,6 +55,7 @@ struct Options {
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
                         [--without-tasks BITS] [--without-faults BITS] [--without-rare]
+                        [--without-credentials]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """
 }

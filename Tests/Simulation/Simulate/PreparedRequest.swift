@@ -18,10 +18,13 @@ final class PreparedRequest {
         request.url = text("\(place)/\(plan.number)")
         request.idempotency_key = text(Self.key(plan.number))
         if plan.kind == .post { request.method = text("POST") }
-        if !isObject {
-            // S3 signs requests with the field Authorization.
-            request.headers = put(bh_header(name: text("Authorization"), value: text("secret")))
+        if let value = plan.authorization {
+            request.headers = put(bh_header(name: text("Authorization"), value: text(value)))
             request.header_count = 1
+        }
+        if let credential = plan.credential, credential.kind == .refresh {
+            request.refresh = bh_refresh(BH_REFRESH_HEADERS)
+            request.expires_ms = credential.expires.map { (History.calendar + $0) / millisecond } ?? 0
         }
         if let upload = plan.upload {
             prepare(upload, plan, path: path, library)

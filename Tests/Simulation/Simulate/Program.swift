@@ -58,6 +58,9 @@ struct Program {
     private(set) var unacknowledged: Set<Int64> = []
     /// The event of the last round. A task that is accepted later withdraws it.
     private(set) var finish: Int64?
+    var isLaunchedForChallenge = false
+    /// When the program next asks which challenges are open.
+    var nextLook: Int64 = 0
     var random: Random
 
     init(
@@ -104,6 +107,7 @@ struct Program {
             cancelDueTasks()
             suspendDueTasks()
             if isDone { break }
+            respondToOpenChallenges()
             poll(after: history.hasCursor ? cursor : 0)
             if isDone { break }
             completeIfAllHasEnded()
@@ -182,6 +186,7 @@ struct Program {
         library.`init`(&configuration, MemoryLayout<bh_session_configuration>.size)
         // A later version of the program has another limit. The session keeps its stored configuration.
         configuration.maximum_running_tasks = storedLimit == nil ? history.runningLimit : 7
+        if history.asksForCredentials { configuration.asks_for_credentials = bh_choice(BH_YES) }
         var created = bh_status(BH_IN_USE)
         // Another program may be the consumer for a moment, after it has waited for the session (`attachToOther`).
         for _ in 0..<60 where created == BH_IN_USE {
@@ -342,6 +347,7 @@ struct Program {
     }
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {
+        if event.kind == BH_EVENT_CHALLENGE { return handleChallenge(event, acknowledges: acknowledges) }
         let isFinish = event.kind == BH_EVENT_SESSION_FINISHED
         let key = event.idempotency_key.map { String(cString: $0) } ?? ""
         let number = isFinish ? -1 : Int(key.dropFirst("task ".count)) ?? -2
@@ -359,6 +365,7 @@ struct Program {
             }
         unacknowledged.insert(Int64(event.id))
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
+        noteRefusal(event, number)
         cursor = max(cursor, event.id)
         if isFinish {
             isFinished = true
@@ -438,11 +445,13 @@ struct Program {
         let suspended = tasks.filter { $0.suspended.map { $0.lowerBound <= now } == true }
         let ids = Set(suspended.compactMap { accepted[$0.number] })
         var found: [(UInt64, Inspection.Contradiction)] = []
-        let inspection = Inspection(library: library, application: application, session: session)
+        var inspection = Inspection(library: library, application: application, session: session)
+        inspection.hasCredentials = history.hasCredentials
         check(inspection.listTasks(suspended: ids, &error) { found.append(($0, $1)) })
         for (id, contradiction) in found {
             record(.listingIsWrong, first: Int64(id), second: contradiction.rawValue)
         }
+        if history.hasCredentials { findMissingChallenge() }
     }
 
     // MARK: Calls

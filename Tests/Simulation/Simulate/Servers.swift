@@ -67,6 +67,7 @@ final class Servers {
         if mayFail, plan.resource.breaksFirst, requests[plan.number]?.count == 1, !plan.isUpload {
             return .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: sim_random() % 2 == 0)
         }
+        if let refusal = refusal(of: request, for: plan, at: server) { return refusal }
         if let fault = fault(plan) { return fault }
         if plan.resource.isMissing { return .status(404) }
         return plan.isUpload ? .stored(plan) : .content(plan, version(of: plan), request)
@@ -79,8 +80,8 @@ final class Servers {
     }
 
     func checkSecret(of request: Request, for plan: TaskPlan, at server: UInt32) {
+        if mayHaveSecret(request, plan, at: server) { return }
         let hasSecret = request.fields["authorization"] != nil
-        guard hasSecret != (server == plan.resource.server) else { return }
         record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
     }
 

@@ -94,6 +94,11 @@ struct Story {
         case .eventIsLost: "event \(one.first) was received and not acknowledged, and does not come again"
         case .fileIsLeft: "a file that belongs to no task is left: \(one.text)"
         case .inspectionEnds: "it has inspected what is left"
+        case .challengeIsOpen: "challenge \(one.first) is open, of kind \(one.second)"
+        case .secretIsOffered: "it responds with secret \(one.first) to a challenge of kind \(one.second)"
+        case .secretIsTaken: "secret \(one.first) is taken"
+        case .secretIsSent: "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
+        case .taskIsRefused: "\(task) has failed because of status \(one.first)"
         }
     }
 }

@@ -118,7 +118,7 @@ final class UploadExchange: Exchange {
             servers.receive(request, for: plan, as: number == nil ? .request : .uploadRequest)
         }
         if upload.kind != .s3 { servers.checkSecret(of: request, for: plan, at: server) }
-        answer = servers.fault(plan)
+        answer = servers.refusal(of: request, for: plan, at: server) ?? servers.fault(plan)
         guard answer == nil else { return }
         if let number { continues(number) } else { begins() }
         guard id != nil, request.body > 0, servers.mayFail, servers.happens(upload.cutPercent) else { return }

@@ -90,6 +90,8 @@ _Noreturn void sim_sleep(void);
     FUNCTION(session_enqueue)                                                                                          \
     FUNCTION(session_poll)                                                                                             \
     FUNCTION(session_acknowledge)                                                                                      \
+    FUNCTION(session_challenges)                                                                                       \
+    FUNCTION(session_respond)                                                                                          \
     FUNCTION(tasks_cancel)                                                                                             \
     FUNCTION(tasks_suspend)                                                                                            \
     FUNCTION(tasks_resume)                                                                                             \
