@@ -27,25 +27,27 @@ struct ChallengeCommands {
         try ResponseCheck.check(response, lifetime, now: now)
         var origin: Origin?
         if case .url(let url) = response { origin = try URLParser.origin(of: url) }
-        let openChallenge = Lock<Challenge?>(nil)
+        let found = Lock<(challenge: Challenge, newest: TaskID?)?>(nil)
         call.applyOnce(
             { [origin] (transaction) throws(Failure) in
                 let challenge = try transaction.challenges.openChallenge(id, of: session)
                 try ResponseCheck.check(response, for: challenge)
-                openChallenge.withLock { $0 = challenge }
+                found.withLock { $0 = (challenge, nil) }
                 if response == .refuse {
                     return (.done, try transaction.endings.failTasks(of: challenge, in: session, now: now))
                 }
-                try transaction.write(response, lifetime, to: challenge, origin, of: session)
+                let newest = try transaction.write(response, lifetime, to: challenge, origin, of: session)
+                found.withLock { $0?.newest = newest }
                 return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))
             },
             then: { change in
-                guard let change, let challenge = openChallenge.withLock({ $0 }) else { return }
+                guard let change, let (challenge, newest) = found.withLock({ $0 }) else { return }
                 if response == .refuse {
                     engine.queue(engine.base.credentials.refused(challenge, session))
                     engine.apply(change, tasksEndedOrStopped: .cancel, as: .failed)
                 } else {
-                    engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
+                    engine.queue(
+                        engine.base.credentials.responded(to: challenge, response, lifetime, newest: newest, session))
                     engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                     engine.announce(change)
                 }
@@ -54,22 +56,30 @@ struct ChallengeCommands {
 }
 
 extension Transaction {
+    /// Returns the newest task that has the new headers.
     fileprivate func write(
         _ response: ChallengeResponse, _ lifetime: CredentialLifetime, to challenge: Challenge, _ origin: Origin?,
         of session: SessionID
-    ) throws(Failure) {
+    ) throws(Failure) -> TaskID? {
         guard challenge.space.kind == .refresh else {
-            guard lifetime.isKept else { return try credentials.forget(challenge.space, of: session) }
-            return try credentials.keep(
-                StoredCredential(
-                    space: challenge.space, challenge: challenge.id, schemes: challenge.schemes, response: response,
-                    expiresMilliseconds: lifetime.expiresMilliseconds), of: session)
+            try keep(response, lifetime, to: challenge, of: session)
+            return nil
         }
         var refreshed = RefreshedRequest(
             challenge: challenge.id, expiresMilliseconds: lifetime.expiresMilliseconds,
             isDeclined: response == .standard)
         if case .headers(let headers) = response { refreshed.headers = headers }
         if case .url(let url) = response { refreshed.url = url }
-        try credentials.refresh(challenge, with: refreshed, origin: origin, in: session)
+        return try credentials.refresh(challenge, with: refreshed, origin: origin, in: session)
+    }
+
+    private func keep(
+        _ response: ChallengeResponse, _ lifetime: CredentialLifetime, to challenge: Challenge, of session: SessionID
+    ) throws(Failure) {
+        guard lifetime.isKept else { return try credentials.forget(challenge.space, of: session) }
+        try credentials.keep(
+            StoredCredential(
+                space: challenge.space, challenge: challenge.id, schemes: challenge.schemes, response: response,
+                expiresMilliseconds: lifetime.expiresMilliseconds), of: session)
     }
 }

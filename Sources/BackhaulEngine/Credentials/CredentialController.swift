@@ -88,15 +88,17 @@ final class CredentialController {
         if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
     }
 
-    /// Stores the host's response to the challenge in memory.
+    /// Stores the host's response to the challenge in memory. `newest`: for new headers, the newest task that has them.
     func responded(
-        to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
+        to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, newest: TaskID? = nil,
+        _ session: SessionID
     ) -> [EngineEffect] {
         // If the host has given a new URL or new header fields, the store has them. In this object's memory, an empty
         // list of header fields represents them.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].storeResponse(
-            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)
+            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds,
+            newest: newest)
         return changed(session)
     }
 
@@ -126,7 +128,7 @@ final class CredentialController {
         guard credentials[task.session]?.mayOpen(space) ?? true else { return .refused }
         if let sent { repeats[task.id, default: CredentialRepeats()].sent[space.server, default: []].insert(sent) }
         let rejected = repeats[task.id]?.sent[space.server] ?? []
-        switch credentials[task.session]?.decision(on: space, sent: rejected, in: task.origin.text) {
+        switch credentials[task.session]?.decision(on: space, sent: rejected, in: task.origin.text, of: task.id) {
         case .refused: return .refused
         case .resend:
             repeats[task.id, default: CredentialRepeats()].count += 1

@@ -32,11 +32,15 @@ public struct CredentialOperations {
     /// Stores the headers or the URL with which the host replaces expired ones. New headers apply to each live task of
     /// the lane whose request can get new headers (`RequestOptions.refresh`). A new URL applies to one task, which
     /// moves to the lane of the new origin. The tasks still wait until `ChallengeOperations.releaseTasks` makes them
-    /// ready.
+    /// ready. Returns the newest task to which new headers apply.
+    @discardableResult
     public func refresh(
         _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
-    ) throws(Failure) {
-        if let task = challenge.space.task { return try refresh(task, with: replacement, origin: origin, in: session) }
+    ) throws(Failure) -> TaskID? {
+        if let task = challenge.space.task {
+            try refresh(task, with: replacement, origin: origin, in: session)
+            return nil
+        }
         let newest = try tables.tasks.newest()
         for lane in try tables.delays.lanes(of: challenge.id, areReleased: false) {
             var refreshed = replacement
@@ -44,6 +48,7 @@ public struct CredentialOperations {
             refreshed.headers = before.replacing(replacement.headers)
             try tables.refreshes.writeHeaders(refreshed, challenge: challenge.id, of: lane, through: newest)
         }
+        return newest
     }
 
     /// Stores the replacement for one task. Does nothing when the task does not exist.

@@ -38,9 +38,16 @@ public struct SessionCredentials: Sendable {
         var challenge: ChallengeID
         /// When the credential expires, in Unix milliseconds; nil if this is not known.
         var expires: Int64?
+        /// For new headers: the newest task that has them. Later tasks were enqueued with headers of their own.
+        var newest: TaskID?
         var isProven = false
         /// Whether `failures` already counts this credential as not accepted. Other lanes may still send it.
         var isCounted = false
+
+        func applies(to task: TaskID?) -> Bool {
+            guard let newest, let task else { return true }
+            return task <= newest
+        }
     }
 
     struct Space: Sendable {
@@ -157,8 +164,10 @@ public struct SessionCredentials: Sendable {
     }
 
     /// Stores the host's response to a challenge. `expires`: the time after which the credential is not sent any more,
-    /// in Unix milliseconds; nil if this time is not known.
-    public mutating func storeResponse(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
+    /// in Unix milliseconds; nil if this time is not known. `newest`: for new headers, the newest task that has them.
+    public mutating func storeResponse(
+        _ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil, newest: TaskID? = nil
+    ) {
         if let task = challenge.space.task {
             urlFailures[task] = response == .standard ? nil : challenge.failures &+ 1
             return
@@ -171,7 +180,8 @@ public struct SessionCredentials: Sendable {
         state.expired = nil
         state.failures = challenge.failures
         state.schemes = challenge.schemes
-        state.current = CurrentCredential(credential: credential, challenge: challenge.id, expires: expires)
+        state.current = CurrentCredential(
+            credential: credential, challenge: challenge.id, expires: expires, newest: newest)
         state.isRefused = false
         state.disputed = []
         if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
@@ -273,22 +283,28 @@ public struct SessionCredentials: Sendable {
     /// If a proxy's credential has worked, a 407 in one lane does not discard the credential. The reason: if the proxy
     /// opens no tunnel for a request, the server can pretend to be the proxy. Only the lane with the 407 waits. If the
     /// credential has really expired, the other lanes will get a 407, too.
-    public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
+    public mutating func decision(
+        on space: ProtectionSpace, sent: Set<UInt64>, in lane: String, of task: TaskID? = nil
+    ) -> Decision {
         guard sent.count < Self.rejectionLimit else { return .refused }
-        let decision = decisionOnRealm(space, sent, lane)
+        let decision = decisionOnRealm(space, sent, lane, task)
         guard case .openChallenge(let failures, let replacing) = decision else { return decision }
         return .openChallenge(failures: max(failures, UInt32(max(0, sent.count - 1))), replacing: replacing)
     }
 
-    private mutating func decisionOnRealm(_ space: ProtectionSpace, _ sent: Set<UInt64>, _ lane: String) -> Decision {
+    private mutating func decisionOnRealm(
+        _ space: ProtectionSpace, _ sent: Set<UInt64>, _ lane: String, _ task: TaskID?
+    ) -> Decision {
         if let task = space.task { return .openChallenge(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .openChallenge(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let current = state.current {
-            guard sent.contains(current.credential.number) else { return .resend }
+            let isSent = sent.contains(current.credential.number)
+            // The headers of a later task are newer than the response. If they have expired, the response has, too.
+            guard isSent || !current.applies(to: task) else { return .resend }
             // If new headers have worked before, the server rejects them now because they have expired. This does not
             // count as a failure.
-            if !current.isCounted, !(space.kind == .refresh && current.isProven) {
+            if isSent, !current.isCounted, !(space.kind == .refresh && current.isProven) {
                 state.failures &+= 1
             }
             if space.kind == .proxy, current.isProven || state.contrary.contains(lane) {

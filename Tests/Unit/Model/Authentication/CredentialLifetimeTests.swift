@@ -200,6 +200,16 @@ struct CredentialLifetimeTests {
         #expect(decision == .openChallenge(failures: 0, replacing: ChallengeID(rawValue: 1)))
     }
 
+    @Test("a new refresh opens if the server refuses the own headers of a task that was enqueued after the response")
+    mutating func refusedLater() {
+        credentials.storeResponse(
+            challenge(1, headers, [], failures: 2), .headers([]), newest: TaskID(rawValue: 5))
+        var decision = credentials.decision(on: headers, sent: [], in: Self.origin, of: TaskID(rawValue: 5))
+        #expect(decision == .resend)
+        decision = credentials.decision(on: headers, sent: [], in: Self.origin, of: TaskID(rawValue: 6))
+        #expect(decision == .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 1)))
+    }
+
     @Test("a failure is counted if the server refuses refreshed headers or a refreshed URL")
     mutating func wrong() {
         credentials.storeResponse(challenge(1, headers, [], failures: 2), .headers([]))
