@@ -97,7 +97,8 @@ struct Story {
         case .challengeIsOpen: "challenge \(one.first) is open, of kind \(one.second)"
         case .secretIsOffered: "it responds with secret \(one.first) to a challenge of kind \(one.second)"
         case .secretIsTaken: "secret \(one.first) is taken"
-        case .secretIsSent: "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
+        case .secretIsSent:
+            "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
         case .taskIsRefused: "\(task) has failed because of status \(one.first)"
         }
     }
