@@ -12,9 +12,7 @@ extension Transfer {
             throw TransferFailure.refused(origin.server, of: origin.text)
         }
         exchange.proxy = route?.origin
-        // A request of S3 is signed.
-        let server =
-            request.s3 == nil ? request.credentials?.credential(server: origin.text, url: target.url) : nil
+        let server = serverCredential
         let proxy = route?.origin.flatMap { request.credentials?.credential(proxy: $0) }
         (credentials.server, credentials.proxy) = (server?.number, proxy?.number)
         for credential in [server, proxy] { if let credential { secrets.add(credential.response) } }
@@ -24,6 +22,15 @@ extension Transfer {
         if let tokens = exchange.authentication.negotiateTokens { used.present(tokens) }
         exchange.authentication.credentials = used
         return (route, used)
+    }
+
+    /// The session's credential for the server of this hop. A request of S3 is signed. A response to a refresh must
+    /// have an effect, so a credential replaces no headers that are refreshed.
+    private var serverCredential: SessionCredentials.Credential? {
+        guard request.s3 == nil, let known = request.credentials?.credential(server: origin.text, url: target.url)
+        else { return nil }
+        let isRefreshed = request.headersAreRefreshed && origin == request.origin
+        return isRefreshed && known.response.replaces(request.headers) ? nil : known
     }
 
     func use(_ tokens: NegotiateTokens) { exchange.authentication.negotiateTokens = tokens }

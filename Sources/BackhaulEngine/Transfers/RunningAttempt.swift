@@ -191,6 +191,7 @@ final class RunningAttempt {
         }
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
+        request.headersAreRefreshed = task.request.options.refresh == .headers
         request.bypassesDNSCache = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = mayRepeat

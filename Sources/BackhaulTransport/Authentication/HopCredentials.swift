@@ -107,6 +107,19 @@ struct HopCredentials {
     }
 }
 
+extension ChallengeResponse {
+    /// Whether a credential has a field that replaces one of these.
+    func replaces(_ fields: [HeaderField]) -> Bool {
+        let names: Set<String> =
+            switch self {
+            case .headers(let own): Set(own.map { $0.name.lowercased() })
+            case .credential: ["authorization"]
+            case .refuse, .standard, .url: []
+            }
+        return fields.contains { names.contains($0.name.lowercased()) }
+    }
+}
+
 /// Tokens for Negotiate. Each token is valid for one request.
 struct NegotiateTokens {
     var server: String?

@@ -61,6 +61,15 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: fields) == fields)
     }
 
+    @Test("a credential is known to replace header fields with the same names")
+    func replacement() {
+        #expect(ChallengeResponse.headers([HeaderField("x-key", "new")]).replaces(fields))
+        #expect(!ChallengeResponse.headers([HeaderField("Y", "")]).replaces(fields))
+        #expect(ChallengeResponse.credential(user: "u", password: "p").replaces(fields))
+        #expect(!ChallengeResponse.credential(user: "u", password: "p").replaces([HeaderField("Accept", "a")]))
+        #expect(!ChallengeResponse.standard.replaces(fields))
+    }
+
     @Test("the credential for a proxy and the credential for a server are separate")
     func apart() {
         let hop = HopCredentials(
