@@ -34,8 +34,9 @@ struct Checks {
             }
             expect(!later, "has an event after it was acknowledged")
         }
-        expect(!own.contains { $0.kind == .fileIsWrong }, "has succeeded, and its file has wrong bytes")
-        expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
+        expect(!own.contains { $0.kind == .fileIsWrong }, "has ended, and its file has wrong bytes")
+        expect(!own.contains { $0.kind == .fileIsMissing }, "has ended, and its file is missing")
+        expect(!own.contains { $0.kind == .eventHasOldPath }, "has an event with a path of which its file was moved")
         expect(plan.upload != nil || !own.contains { $0.kind == .upload && $0.first < 0 }, "has sent wrong bytes")
         expect(!own.contains { $0.kind == .taskIsRefused }, "has failed, although the program has given its secret")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
@@ -109,6 +110,7 @@ struct Checks {
             let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number && $0.first >= 0 }
             return end.kind == .taskSucceeds && !wasSent ? ["task \(plan.number) succeeded without an upload"] : []
         }
+        if plan.kept != nil { return violationsOfKeptFile(plan, end) }
         switch File.version(plan, at: "\(folder)/files/\(plan.number)") {
         case .right: return []
         case .wrong(let size): return ["task \(plan.number) has left a file of \(size) bytes that is no version"]
@@ -186,7 +188,7 @@ struct Checks {
     private var leftovers: ArraySlice<String> {
         // A download that fails because of 403, 404 or the like retains its bytes for a later task with its key.
         let retained = history.tasks.count { plan in
-            !plan.isUpload
+            !plan.isUpload && plan.kept == nil
                 && observations.contains {
                     $0.kind == .taskFails && $0.task == plan.number && $0.second == Int64(BH_HTTP_STATUS)
                 }

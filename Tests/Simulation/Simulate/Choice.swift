@@ -16,6 +16,8 @@ struct Choice: Equatable {
     var leavesOutRare = false
     /// Whether no secret of a server changes (`History.addCredentials`).
     var leavesOutCredentials = false
+    /// Whether no task has a file in the store (`History.addKeptFiles`).
+    var leavesOutStoreFiles = false
     /// Whether a newer library is installed during the run.
     var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
@@ -30,6 +32,7 @@ struct Choice: Equatable {
         if failedCall != 0 { text += " \(failsAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
         if leavesOutRare { text += " --without-rare" }
         if leavesOutCredentials { text += " --without-credentials" }
+        if leavesOutStoreFiles { text += " --without-store-files" }
         if hasUpgrade { text += " --upgrade" }
         return text
     }

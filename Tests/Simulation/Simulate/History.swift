@@ -99,6 +99,8 @@ struct TaskPlan: Equatable {
     var chain: ChainPlan?
     /// How it gets a secret that changes; nil: its server accepts any.
     var credential: CredentialPlan?
+    /// What the program does with the file of a download without a destination; nil: the download has one.
+    var kept: KeptFilePlan?
 
     enum Kind { case download, put, post }
 
@@ -204,6 +206,9 @@ extension History {
             var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
             (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
             if !choice.leavesOutCredentials { addCredentials(Random(seed: Random.mix(choice.seed ^ 0xc4ed))) }
+        }
+        if !choice.leavesOutRare, !choice.leavesOutStoreFiles {
+            addKeptFiles(Random(seed: Random.mix(choice.seed ^ 0x4e97)))
         }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         leaveOutBrokenChains()

@@ -20,6 +20,7 @@ struct Observation: Equatable {
         case allIsDone
         case acknowledges, eventIsLost, fileIsLeft, inspectionEnds
         case challengeIsOpen, secretIsOffered, secretIsTaken, secretIsSent, taskIsRefused
+        case claims, fileIsClaimed, eventHasOldPath
 
         /// The kinds that are events of the library.
         static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]

@@ -38,6 +38,7 @@ struct Options {
             case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
             case "--without-rare": choice.leavesOutRare = true
             case "--without-credentials": choice.leavesOutCredentials = true
+            case "--without-store-files": choice.leavesOutStoreFiles = true
             case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
@@ -54,8 +55,8 @@ struct Options {
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
-                        [--without-tasks BITS] [--without-faults BITS] [--without-rare]
-                        [--without-credentials]
+                        [--without-tasks BITS] [--without-faults BITS]
+                        [--without-rare] [--without-credentials] [--without-store-files]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """
 }

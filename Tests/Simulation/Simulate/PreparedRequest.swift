@@ -33,7 +33,7 @@ final class PreparedRequest {
             request.body = body.withUnsafeBytes { put($0) }
             request.body_size = body.count
         } else {
-            request.destination = text(path)
+            if plan.kept == nil { request.destination = text(path) }
             if plan.replaces { request.if_exists = bh_if_exists(BH_IF_EXISTS_REPLACE) }
         }
         if let chain = plan.chain { wait(for: chain, plan, library) }

@@ -373,7 +373,7 @@ struct Program {
             ended.insert(number)
             cancelDueTasks()
         }
-        if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
+        if let plan = history.plan(number) { receiveFile(of: plan, event, kind, isLast: acknowledges) }
         guard acknowledges else { return }
         record(.acknowledges, number, first: Int64(event.id))
         var id = event.id
@@ -381,16 +381,6 @@ struct Program {
         guard status == BH_OK else { return check(status) }
         unacknowledged.remove(Int64(id))
         record(.isAcknowledged, number, first: Int64(id))
-    }
-
-    private func checkFile(_ plan: TaskPlan) {
-        world.machine.programReads = true
-        defer { world.machine.programReads = false }
-        switch File.version(plan, at: path(plan.number)) {
-        case .right(let version): record(.fileIsRight, plan.number, first: Int64(version))
-        case .wrong(let size): record(.fileIsWrong, plan.number, first: size)
-        case .missing: record(.fileIsMissing, plan.number)
-        }
     }
 
     /// When the program must act next.

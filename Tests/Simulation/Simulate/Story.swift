@@ -100,6 +100,9 @@ struct Story {
         case .secretIsSent:
             "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
         case .taskIsRefused: "\(task) has failed because of status \(one.first)"
+        case .claims: "it claims the file of \(task)"
+        case .fileIsClaimed: "the file of \(task) is claimed"
+        case .eventHasOldPath: "the event of \(task) does not have the path to which its file was moved"
         }
     }
 }

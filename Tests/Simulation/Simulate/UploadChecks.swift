@@ -12,6 +12,9 @@ extension Checks {
         if own.contains(where: { $0.kind == .offsetIsWrong }) {
             found.append("task \(plan.number) has not asked how much of its upload the server has")
         }
+        if sendsLaterVersion(plan, own) {
+            found.append("task \(plan.number) has sent a version of its file that is newer than its snapshot")
+        }
         if let again = own.first(where: { $0.kind == .partIsSentAgain }) {
             found.append("task \(plan.number) has sent part \(again.second) again, although the server had it")
         }
@@ -26,6 +29,13 @@ extension Checks {
             found.append("task \(plan.number) has begun again, although the server had its upload")
         }
         return found
+    }
+
+    /// Whether a server has a version of the file that did not exist when the snapshot was made.
+    private func sendsLaterVersion(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
+        guard plan.upload?.isSnapshot == true else { return false }
+        let begins = own.prefix { $0.kind != .taskIsAccepted }.count { $0.kind == .bodyChangeBegins }
+        return own.contains { $0.kind == .upload && $0.first > begins }
     }
 
     private func hasRemains(_ own: [Observation]) -> Bool {

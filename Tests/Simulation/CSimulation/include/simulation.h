@@ -95,6 +95,7 @@ _Noreturn void sim_sleep(void);
     FUNCTION(tasks_cancel)                                                                                             \
     FUNCTION(tasks_suspend)                                                                                            \
     FUNCTION(tasks_resume)                                                                                             \
+    FUNCTION(task_claim)                                                                                               \
     FUNCTION(batch_count)                                                                                              \
     FUNCTION(batch_item)                                                                                               \
     FUNCTION(batch_release)                                                                                            \
