@@ -54,6 +54,7 @@ struct Checks {
             expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and nobody has cancelled it")
             found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)
+            found += violationsOfConsumedFile(plan, end)
         }
         return found
     }
@@ -179,6 +180,7 @@ struct Checks {
             + (contradictions.isEmpty ? [] : ["a listing is wrong: \(contradictions.sorted())"])
             + (wrongLaunches.isEmpty ? [] : ["a launch is wrong: \(wrongLaunches.sorted())"])
             + observations.filter { $0.kind == .eventIsLost }.map { "event \($0.first) was lost" }
+            + lostBodies.map { "the store has lost the task of the body \($0)" }
             + leftovers.map { "the file \($0) is left, and belongs to no task" }
             + (observations.contains { $0.kind == .hasSecondConsumer } ? ["a session had two consumers"] : [])
             + (observations.contains { $0.kind == .hiddenDirectoryIsAccepted }

@@ -209,6 +209,7 @@ extension History {
         }
         if !choice.leavesOutRare, !choice.leavesOutStoreFiles {
             addKeptFiles(Random(seed: Random.mix(choice.seed ^ 0x4e97)))
+            addConsumedBodies(Random(seed: Random.mix(choice.seed ^ 0xc025)))
         }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         leaveOutBrokenChains()

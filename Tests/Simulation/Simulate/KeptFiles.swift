@@ -11,13 +11,17 @@ enum KeptFilePlan: CaseIterable {
 
 extension TaskPlan {
     /// Whether the task has a file in the store after such an end.
-    func hasStoredFile(after end: Observation.Kind) -> Bool { kept != nil && end == .taskSucceeds }
+    func hasStoredFile(after end: Observation.Kind) -> Bool {
+        end == .taskSucceeds ? kept != nil : upload?.source == .consume
+    }
 
     /// Whether the program claims this file.
-    func isClaimed(after end: Observation.Kind) -> Bool { hasStoredFile(after: end) && kept == .claim }
+    func isClaimed(after end: Observation.Kind) -> Bool {
+        hasStoredFile(after: end) && (kept == .claim || upload?.claims == true)
+    }
 
     /// The name that the file has after the claim.
-    var claimedName: String { "\(number)" }
+    var claimedName: String { isUpload ? "\(number).claimed" : "\(number)" }
 }
 
 extension History {

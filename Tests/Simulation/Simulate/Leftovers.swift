@@ -22,12 +22,14 @@ struct Leftovers {
             + Self.names("\(folder)/store/bodies")
     }
 
-    /// Whether a program or a task that has succeeded has made this file. A program that is killed leaves "N.new".
+    /// Whether a program or a task that has succeeded has made this file. A program that is killed leaves "N.new". It
+    /// claims "N.claimed" (`Checks.violationsOfConsumedFile`).
     private func belongsToProgram(_ name: String) -> Bool {
-        Int(name.hasSuffix(".new") ? String(name.dropLast(4)) : name).flatMap(history.plan) != nil
+        let suffix = [".new", ".claimed"].first(where: name.hasSuffix) ?? ""
+        return Int(name.dropLast(suffix.count)).flatMap(history.plan) != nil
     }
 
-    private static func names(_ folder: String) -> [String] {
+    static func names(_ folder: String) -> [String] {
         var names: [String] = []
         withUnsafeMutablePointer(to: &names) { names in
             sim_list(

@@ -45,7 +45,7 @@ final class PreparedRequest {
 
     private func prepare(_ upload: UploadPlan, _ plan: TaskPlan, path: String, _ library: sim_library) {
         request.body_file = text(path)
-        request.body_source = bh_body_source(upload.isSnapshot ? BH_BODY_SNAPSHOT : BH_BODY_REFERENCE)
+        request.body_source = upload.source.value
         var policy = bh_policy()
         library.`init`(&policy, MemoryLayout<bh_policy>.size)
         policy.rules.resumable_uploads = upload.option

@@ -33,7 +33,7 @@ extension Checks {
 
     /// Whether a server has a version of the file that did not exist when the snapshot was made.
     private func sendsLaterVersion(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
-        guard plan.upload?.isSnapshot == true else { return false }
+        guard plan.upload?.source == .snapshot else { return false }
         let begins = own.prefix { $0.kind != .taskIsAccepted }.count { $0.kind == .bodyChangeBegins }
         return own.contains { $0.kind == .upload && $0.first > begins }
     }
@@ -54,7 +54,7 @@ extension Checks {
     /// Whether several uploads were begun, and their URLs used, after the file was changed. The first of them finds the
     /// change.
     private func beginsAgainWithChangedFile(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
-        guard plan.upload?.isSnapshot == false, let accepted = own.firstIndex(where: { $0.kind == .taskIsAccepted }),
+        guard plan.upload?.source == .reference, let accepted = own.firstIndex(where: { $0.kind == .taskIsAccepted }),
             let change = own[accepted...].firstIndex(where: { $0.kind == .bodyIsChanged })
         else { return false }
         let made = Set(own[change...].filter { $0.kind == .uploadIsMade }.map(\.first))
@@ -99,7 +99,7 @@ extension Checks {
         switch Int(end.second) {
         // docs/uploads.md: the upload is given up after three losses.
         case Int(BH_BAD_RESPONSE): return own.count { [.uploadIsLost, .uploadIsShortened].contains($0.kind) } >= 3
-        case Int(BH_BODY_CHANGED): return !upload.isSnapshot && own.contains { $0.kind == .bodyChangeBegins }
+        case Int(BH_BODY_CHANGED): return upload.source == .reference && own.contains { $0.kind == .bodyChangeBegins }
         case Int(BH_REQUEST_TIMEOUT):
             return own.count { [.request, .uploadRequest].contains($0.kind) } >= 3
         default: return false

@@ -12,10 +12,25 @@ struct UploadPlan: Equatable {
         case s3
     }
 
+    /// What the engine does with the file at the enqueue (`bh_body_source`).
+    enum Source {
+        case reference, snapshot, consume
+
+        var value: bh_body_source {
+            switch self {
+            case .reference: bh_body_source(BH_BODY_REFERENCE)
+            case .snapshot: bh_body_source(BH_BODY_SNAPSHOT)
+            case .consume: bh_body_source(BH_BODY_CONSUME)
+            }
+        }
+    }
+
     var kind: Kind
     /// The server that has the upload after it was made.
     var server: UInt32
-    var isSnapshot: Bool
+    var source: Source
+    /// Whether the program claims a consumed file after a task without success.
+    var claims = false
     /// For each hundred requests before the last fault: how many find the upload lost, how many find that its last
     /// bytes are lost, and how many are cut before their end or lose their answer.
     var lossPercent: Int64
@@ -72,7 +87,7 @@ extension History {
             isLarge = false
             tasks[index].size = (16 << 20) + random.int(1...10 << 20)
             tasks[index].upload?.bodyChanges = []
-            tasks[index].upload?.isSnapshot = false
+            tasks[index].upload?.source = .reference
         }
     }
 
@@ -81,7 +96,7 @@ extension History {
         return UploadPlan(
             kind: random.pick([.ietf, .ietf, .tus, .tus, .unaware]),
             server: random.chance(70) ? plan.resource.server : plan.resource.server % 4 + 1,
-            isSnapshot: random.chance(30),
+            source: random.chance(30) ? .snapshot : .reference,
             lossPercent: random.chance(30) ? random.int(3...40) : 0,
             shorteningPercent: random.chance(30) ? random.int(3...40) : 0,
             cutPercent: random.chance(70) ? random.int(5...60) : 0,
