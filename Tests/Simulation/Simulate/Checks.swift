@@ -93,11 +93,13 @@ struct Checks {
         for one in observations {
             switch one.kind {
             case .powerFails: (isOff, off, running) = (true, unseen, [])
-            case .processStarts: (isOff, unseen) = (false, 0); running.insert(one.program)
+            // A process that cannot open the store has no engine.
+            case .configurationIs: (isOff, unseen) = (false, 0); running.insert(one.program)
             case .daemonStarts: running.insert(0)
-            case .processExits, .daemonIsKilled: running.remove(one.program)
+            case .processExits, .callFails, .daemonIsKilled: running.remove(one.program)
             case .processIsKilled: if one.program > 0 { running.remove(one.program) } else { running = [] }
             case .calendarIsSet where isOff: off += one.first
+            // An engine whose disk fails may end before it has stored the step.
             case .calendarIsSet where running.isEmpty || history.hasDiskFaults: unseen += one.first
             default: break
             }
