@@ -151,8 +151,13 @@ final class Machine {
     }
 
     /// Whether calls on files may fail now.
-    var diskMayFail: Bool {
-        (history.disk.mayFail || history.failedCall > 0 || isFull) && world.servers.now < History.lastFault
+    var diskMayFail: Bool { mayFail(at: world.servers.now) }
+
+    /// Whether the disk explains the failure of a call that ends now. The call may have lasted for some time.
+    var diskMayHaveFailed: Bool { mayFail(at: max(0, world.servers.now - 60 * second)) }
+
+    private func mayFail(at time: Int64) -> Bool {
+        (history.disk.mayFail || history.failedCall > 0 || time < fullUntil) && time < History.lastFault
     }
 
     /// Until when the disk has no space.

@@ -460,7 +460,7 @@ struct Program {
         }
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
-        if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }
+        if world.machine.diskMayHaveFailed, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }
         sim_end_run(ProcessEnd.done)
     }
 
