@@ -34,6 +34,7 @@ struct Checks {
             }
             expect(!later, "has an event after it was acknowledged")
         }
+        expect(!own.contains { $0.kind == .enqueueIsWrong }, "was enqueued again, and the result did not show its end")
         expect(!own.contains { $0.kind == .fileIsWrong }, "has ended, and its file has wrong bytes")
         expect(!own.contains { $0.kind == .fileIsMissing }, "has ended, and its file is missing")
         expect(!own.contains { $0.kind == .eventHasOldPath }, "has an event with a path of which its file was moved")

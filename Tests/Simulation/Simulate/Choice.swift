@@ -18,6 +18,8 @@ struct Choice: Equatable {
     var leavesOutCredentials = false
     /// Whether no task has a file in the store (`History.addKeptFiles`).
     var leavesOutStoreFiles = false
+    /// Whether the history has no groups, and no program enqueues an ended task again.
+    var leavesOutGroups = false
     /// Whether a newer library is installed during the run.
     var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
@@ -33,6 +35,7 @@ struct Choice: Equatable {
         if leavesOutRare { text += " --without-rare" }
         if leavesOutCredentials { text += " --without-credentials" }
         if leavesOutStoreFiles { text += " --without-store-files" }
+        if leavesOutGroups { text += " --without-groups" }
         if hasUpgrade { text += " --upgrade" }
         return text
     }

@@ -20,6 +20,8 @@ struct History {
     var forgetfulness: Int64
     /// Whether each process of the program first enqueues the tasks again whose ends it does not know.
     var repeatsEnqueues: Bool
+    /// Whether the program also enqueues tasks again that have ended.
+    var repeatsEnded = false
     /// Whether polls continue after the last event that the program has seen, and not after those it has acknowledged.
     var hasCursor: Bool
     /// Whether the program sometimes enqueues a download into a directory that the daemon does not see.
@@ -206,6 +208,7 @@ extension History {
             var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
             (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
             if !choice.leavesOutCredentials { addCredentials(Random(seed: Random.mix(choice.seed ^ 0xc4ed))) }
+            if !choice.leavesOutGroups { addRepeatedEnds(Random(seed: Random.mix(choice.seed ^ 0x4e9a))) }
         }
         if !choice.leavesOutRare, !choice.leavesOutStoreFiles {
             addKeptFiles(Random(seed: Random.mix(choice.seed ^ 0x4e97)))

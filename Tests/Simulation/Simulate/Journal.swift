@@ -21,6 +21,7 @@ struct Observation: Equatable {
         case acknowledges, eventIsLost, fileIsLeft, inspectionEnds
         case challengeIsOpen, secretIsOffered, secretIsTaken, secretIsSent, taskIsRefused
         case claims, fileIsClaimed, eventHasOldPath
+        case eventIsOfRound, enqueueIsWrong
 
         /// The kinds that are events of the library.
         static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]

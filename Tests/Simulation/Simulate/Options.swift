@@ -39,6 +39,7 @@ struct Options {
             case "--without-rare": choice.leavesOutRare = true
             case "--without-credentials": choice.leavesOutCredentials = true
             case "--without-store-files": choice.leavesOutStoreFiles = true
+            case "--without-groups": choice.leavesOutGroups = true
             case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
@@ -56,7 +57,7 @@ struct Options {
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
                         [--without-tasks BITS] [--without-faults BITS]
-                        [--without-rare] [--without-credentials] [--without-store-files]
+                        [--without-rare] [--without-credentials] [--without-store-files] [--without-groups]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """
 }

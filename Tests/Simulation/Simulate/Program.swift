@@ -101,6 +101,7 @@ struct Program {
         listTasks()
         if history.receivesAgain { receiveAgain() }
         if history.repeatsEnqueues { repeatEnqueues() }
+        if history.repeatsEnded { repeatEnded() }
         while now < History.lastEnd {
             changeDueBodies()
             enqueueDueTasks()
@@ -114,6 +115,7 @@ struct Program {
             exitUntilLaunch()
             if random.chance(20) { listTasks() }
             if random.chance(20) { attachToOther() }
+            if history.repeatsEnded, random.chance(20) { repeatEnded() }
             if history.usesHiddenDirectory, random.chance(20) { enqueueIntoHiddenDirectory() }
             switch world.programs.takeRequest(number) {
             case .exit(let duration)?: exit(for: world.programs.restart(after: duration))
@@ -367,6 +369,7 @@ struct Program {
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
         noteRefusal(event, number)
         cursor = max(cursor, event.id)
+        if history.repeatsEnded { recordRound(of: event, number) }
         if isFinish {
             isFinished = true
         } else {

@@ -103,6 +103,8 @@ struct Story {
         case .claims: "it claims the file of \(task)"
         case .fileIsClaimed: "the file of \(task) is claimed"
         case .eventHasOldPath: "the event of \(task) does not have the path to which its file was moved"
+        case .eventIsOfRound: "event \(one.first) is of round \(one.second)"
+        case .enqueueIsWrong: "\(task) is enqueued again, and the result does not show its end"
         }
     }
 }
