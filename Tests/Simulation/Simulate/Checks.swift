@@ -15,6 +15,7 @@ struct Checks {
     var violations: [String] {
         history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfLimits
             + violationsOfEnd + violationsOfReplies + history.tasks.flatMap(violationsOfPauses) + violationsOfLaunches
+            + violationsOfGroups
     }
 
     private func violations(of plan: TaskPlan) -> [String] {
@@ -42,7 +43,7 @@ struct Checks {
         expect(!own.contains { $0.kind == .taskIsRefused }, "has failed, although the program has given its secret")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
-        found += violationsOfUpload(plan, own) + violationsOfSecrets(plan)
+        found += violationsOfUpload(plan, own) + violationsOfSecrets(plan) + violationsOfGroup(plan, own)
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
         // A program that suspends and resumes a task decides itself that the request may be repeated.
         let mayRepeat = plan.kind != .post || plan.suspended != nil || plan.upload?.kind == .tus
@@ -51,7 +52,7 @@ struct Checks {
             expect(
                 end.kind != .taskFails || mayFail(plan, end, requests: requests),
                 "failed with \(Story.name(end.second))")
-            let mayBeCancelled = plan.mayBeCancelled || endsWithPredecessor(plan, end)
+            let mayBeCancelled = plan.mayBeCancelled || endsWithPredecessor(plan, end) || wasCancelled(plan)
             expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and nobody has cancelled it")
             found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)

@@ -34,6 +34,8 @@ struct History {
     var rotations: [UInt32: [Int64]] = [:]
     /// Whether the sessions ask for credentials.
     var asksForCredentials = false
+    /// When the programs cancel all tasks of a group.
+    var groupCancels: [GroupCancel] = []
     /// When a newer library is installed; nil: never. Processes that start later use it.
     var upgrade: Int64?
 
@@ -93,6 +95,8 @@ struct TaskPlan: Equatable {
     /// While the program suspends it; nil: never.
     var suspended: ClosedRange<Int64>?
     var priority: Int32
+    /// The group of the program in which it is; nil: none.
+    var group: Int?
     /// Whether there is a file of another content, which the task replaces.
     var replaces: Bool
     /// How the task sends a file; nil: it sends bytes from memory, or nothing.
@@ -208,7 +212,10 @@ extension History {
             var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
             (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
             if !choice.leavesOutCredentials { addCredentials(Random(seed: Random.mix(choice.seed ^ 0xc4ed))) }
-            if !choice.leavesOutGroups { addRepeatedEnds(Random(seed: Random.mix(choice.seed ^ 0x4e9a))) }
+            if !choice.leavesOutGroups {
+                addRepeatedEnds(Random(seed: Random.mix(choice.seed ^ 0x4e9a)))
+                addGroups(Random(seed: Random.mix(choice.seed ^ 0x96a0)))
+            }
         }
         if !choice.leavesOutRare, !choice.leavesOutStoreFiles {
             addKeptFiles(Random(seed: Random.mix(choice.seed ^ 0x4e97)))

@@ -22,10 +22,14 @@ struct Observation: Equatable {
         case challengeIsOpen, secretIsOffered, secretIsTaken, secretIsSent, taskIsRefused
         case claims, fileIsClaimed, eventHasOldPath
         case eventIsOfRound, enqueueIsWrong
+        case groupIsCancelled, groupFinishes, groupFinishesEarly, groupIsWrong
 
         /// The kinds that are events of the library.
-        static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]
+        static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes, .groupFinishes]
     }
+
+    /// Whether it is the event about the end of a task.
+    var isEnd: Bool { [.taskSucceeds, .taskFails, .taskWasCancelled].contains(kind) }
 
     var time: Int64
     var kind: Kind

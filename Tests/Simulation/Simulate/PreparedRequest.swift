@@ -17,6 +17,7 @@ final class PreparedRequest {
         let place = isObject ? "s3://bucket" : "http://10.0.0.\(plan.resource.server)"
         request.url = text("\(place)/\(plan.number)")
         request.idempotency_key = text(Self.key(plan.number))
+        request.group = plan.group.flatMap { text(History.name(ofGroup: $0)) }
         if plan.kind == .post { request.method = text("POST") }
         if let value = plan.authorization {
             request.headers = put(bh_header(name: text("Authorization"), value: text(value)))

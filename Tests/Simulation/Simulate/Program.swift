@@ -42,6 +42,7 @@ struct Program {
     var error = bh_error()
     private(set) var accepted: [Int: UInt64] = [:]
     private var cancelled: Set<Int> = []
+    var groups = GroupProgress()
     private var suspended: Set<Int> = []
     private var resumed: Set<Int> = []
     /// How often the files of the tasks have changed.
@@ -77,6 +78,7 @@ struct Program {
                 (accepted[one.task], isFinished) = (UInt64(one.first), false)
                 if let finish { unacknowledged.remove(finish) }
             case .taskIsCancelled: cancelled.insert(one.task)
+            case .groupIsCancelled: groups.cancelled.insert(Int(one.second))
             case .taskIsSuspended: suspended.insert(one.task)
             case .taskIsResumed: resumed.insert(one.task)
             case .bodyIsChanged: bodyChanges[one.task, default: 0] += 1
@@ -106,6 +108,7 @@ struct Program {
             changeDueBodies()
             enqueueDueTasks()
             cancelDueTasks()
+            cancelDueGroups()
             suspendDueTasks()
             if isDone { break }
             respondToOpenChallenges()
@@ -336,7 +339,7 @@ struct Program {
     mutating func poll(after: UInt64) {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
-        let start = now
+        let (start, known) = (now, accepted.keys)
         let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
         defer { library.batch_release(events) }
         if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
@@ -346,37 +349,23 @@ struct Program {
             guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
             handle(event, acknowledges: !forgets)
         }
+        groupsAreSettled(known, library.batch_count(events), of: 10)
     }
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {
         if event.kind == BH_EVENT_CHALLENGE { return handleChallenge(event, acknowledges: acknowledges) }
-        let isFinish = event.kind == BH_EVENT_SESSION_FINISHED
         let key = event.idempotency_key.map { String(cString: $0) } ?? ""
-        let number = isFinish ? -1 : Int(key.dropFirst("task ".count)) ?? -2
-        // A task also exists if the call failed after its commit, for example because the engine has ended.
-        if !isFinish, accepted[number] == nil {
-            accepted[number] = event.task_id
-            record(.taskIsAccepted, number, first: Int64(event.task_id))
-        }
-        let kind: Observation.Kind =
-            switch Int(event.task_state) {
-            case _ where isFinish: .sessionFinishes
-            case Int(BH_TASK_SUCCEEDED): .taskSucceeds
-            case Int(BH_TASK_CANCELLED): .taskWasCancelled
-            default: .taskFails
-            }
+        let number = event.kind == BH_EVENT_TASK_ENDED ? Int(key.dropFirst("task ".count)) ?? -2 : -1
         unacknowledged.insert(Int64(event.id))
-        record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
-        noteRefusal(event, number)
         cursor = max(cursor, event.id)
-        if history.repeatsEnded { recordRound(of: event, number) }
-        if isFinish {
+        switch Int(event.kind) {
+        case BH_EVENT_SESSION_FINISHED:
             isFinished = true
-        } else {
-            ended.insert(number)
-            cancelDueTasks()
+            record(.sessionFinishes, first: Int64(event.id), second: Int64(event.round))
+        case BH_EVENT_GROUP_FINISHED: receiveGroup(event)
+        default: receiveEnd(of: number, event, isLast: acknowledges)
         }
-        if let plan = history.plan(number) { receiveFile(of: plan, event, kind, isLast: acknowledges) }
+        if history.repeatsEnded { recordRound(of: event, number) }
         guard acknowledges else { return }
         record(.acknowledges, number, first: Int64(event.id))
         var id = event.id
@@ -386,9 +375,29 @@ struct Program {
         record(.isAcknowledged, number, first: Int64(id))
     }
 
+    private mutating func receiveEnd(of number: Int, _ event: bh_event, isLast: Bool) {
+        // A task also exists if the call failed after its commit, for example because the engine has ended.
+        if accepted[number] == nil {
+            accepted[number] = event.task_id
+            record(.taskIsAccepted, number, first: Int64(event.task_id))
+        }
+        let kind: Observation.Kind =
+            switch Int(event.task_state) {
+            case Int(BH_TASK_SUCCEEDED): .taskSucceeds
+            case Int(BH_TASK_CANCELLED): .taskWasCancelled
+            default: .taskFails
+            }
+        record(kind, number, first: Int64(event.id), second: Int64(event.status))
+        noteRefusal(event, number)
+        checkGroup(of: event, number)
+        ended.insert(number)
+        cancelDueTasks()
+        if let plan = history.plan(number) { receiveFile(of: plan, event, kind, isLast: isLast) }
+    }
+
     /// When the program must act next.
     var nextAction: Int64 {
-        var next = world.machine.nextRequest(number) ?? History.lastEnd
+        var next = min(world.machine.nextRequest(number) ?? History.lastEnd, nextGroupCancel ?? History.lastEnd)
         for plan in tasks {
             if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
             let times = [

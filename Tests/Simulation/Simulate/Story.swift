@@ -104,6 +104,10 @@ struct Story {
         case .fileIsClaimed: "the file of \(task) is claimed"
         case .eventHasOldPath: "the event of \(task) does not have the path to which its file was moved"
         case .eventIsOfRound: "event \(one.first) is of round \(one.second)"
+        case .groupIsCancelled: "it cancels group \(one.first)"
+        case .groupFinishes: "event \(one.first): group \(one.finishedGroup.group), \(one.finishedGroup.counts)"
+        case .groupFinishesEarly: "event \(one.first): the group of \(task) finishes before the task ends"
+        case .groupIsWrong: "event \(one.first) of \(task) names another group"
         case .enqueueIsWrong: "\(task) is enqueued again, and the result does not show its end"
         }
     }
