@@ -85,20 +85,20 @@ struct Checks {
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
-    /// calendar to know for how long. If the calendar was set while no engine ran, and then the power failed, the next
-    /// engine takes the step for such a time, too. A failing disk may end an engine while its process runs.
+    /// calendar to know for how long. If the calendar was set while no engine ran, and the power failed before or
+    /// after, the next engine takes the step for such a time, too. A failing disk
+    /// may end an engine while its process runs.
     private var longestOff: Int64 {
         var (longest, off, unseen) = (Int64(0), Int64(0), Int64(0))
         var isOff = false
-        /// The running programs; 0: the daemon.
+        /// The programs that may be the engine; 0: the daemon. A process whose calls fail never was, or ends.
         var running: Set<Int> = []
         for one in observations {
             switch one.kind {
-            case .powerFails: (isOff, off, running) = (true, unseen, [])
-            // A process that cannot open the store has no engine.
-            case .configurationIs: (isOff, unseen) = (false, 0); running.insert(one.program)
-            case .daemonStarts: running.insert(0)
-            case .processExits, .callFails, .daemonIsKilled: running.remove(one.program)
+            case .powerFails: (isOff, off, running) = (true, isOff ? off : unseen, [])
+            case .configurationIs: (isOff, unseen) = (false, 0); running.formUnion(engines(one.program))
+            case .callFails: running.subtract(engines(one.program))
+            case .processExits, .allIsDone, .daemonIsKilled: running.remove(one.program)
             case .processIsKilled: if one.program > 0 { running.remove(one.program) } else { running = [] }
             case .calendarIsSet where isOff: off += one.first
             // An engine whose disk fails may end before it has stored the step.
@@ -109,6 +109,8 @@ struct Checks {
         }
         return longest
     }
+
+    private func engines(_ program: Int) -> Set<Int> { history.hasDaemon ? [program, 0] : [program] }
 
     private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
         guard !plan.isUpload else {
@@ -268,7 +270,7 @@ struct Checks {
                 $0.kind == .powerFails || $0.kind == .taskIsResumed && $0.task == plan.number
                     // Other parts were in flight.
                     || plan.upload?.kind == .s3 && request.time < pause.time + second
-                    || [.processIsKilled, .processExits, .allIsDone, .outageBegins].contains($0.kind)
+                    || [.processIsKilled, .daemonIsKilled, .processExits, .allIsDone, .outageBegins].contains($0.kind)
                         && $0.time < pause.time + 10 * second
             }
             guard !isExcused else { return nil }
