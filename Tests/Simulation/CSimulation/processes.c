@@ -47,9 +47,10 @@ static int64_t machine_time(void) {
 
 void sim_start_process(int process, void *(*body)(void *), void *argument) {
     processes[process] = (struct process){machine_time(), true};
-    optind = 0; // getopt_long(3) begins again
     sim_start_thread(process, body, argument);
 }
+
+void sim_begin_arguments(void) { optind = 0; }
 
 bool sim_is_running(int process) { return processes[process].is_running; }
 

@@ -110,6 +110,7 @@ final class Programs {
         sim_start_process(
             lastProcess,
             {
+                sim_begin_arguments()
                 _ = libraries[Int(bitPattern: $0)].run_daemon()
                 sim_exit()
             }, UnsafeMutableRawPointer(bitPattern: Int(lastProcess)))

@@ -51,6 +51,9 @@ enum { SIM_PROCESSES = 12 };
 // Starts a process with a number from 1 to SIM_PROCESSES. A number is used once.
 void sim_start_process(int process, void *(*body)(void *), void *argument);
 bool sim_is_running(int process);
+// Makes getopt_long(3) begin with the first argument. It has one position for all simulated processes, so a process
+// calls this right before it reads its arguments.
+void sim_begin_arguments(void);
 
 // Returns the process with this process id, as getpid(2) returns it in the process. 0: none.
 int sim_process_of(int number);
