@@ -86,8 +86,8 @@ struct Checks {
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
     /// calendar to know for how long. If the calendar was set while no engine ran, and the power failed before or
-    /// after, the next engine takes the step for such a time, too. A failing disk
-    /// may end an engine while its process runs.
+    /// after, the next engine takes the step for such a time, too. A failing disk may end an engine while its process
+    /// runs.
     private var longestOff: Int64 {
         var (longest, off, unseen) = (Int64(0), Int64(0), Int64(0))
         var isOff = false

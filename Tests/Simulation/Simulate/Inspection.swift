@@ -24,22 +24,33 @@ struct Inspection {
         case impossibleReason
         /// The task waits for the response to a challenge, and no challenge is open.
         case noChallenge
+        /// The task waits for the end of a pause, and no server has demanded one.
+        case noPause
+        /// The task waits for another task, and its request names none.
+        case noDependency
+        /// The task runs, or waits for something else, before the end of the task for which it must wait.
+        case dependencyIsIgnored
+        /// The task waits for another task, which has ended.
+        case dependencyHasEnded
     }
 
     /// Lists the tasks. Calls `found` for each contradiction, with the id of the task. `suspended` has the ids of the
     /// tasks that the program has suspended. It may not know the result of such a call.
     func listTasks(
-        suspended: Set<UInt64>, _ error: inout bh_error, found: (UInt64, Contradiction) -> Void
+        suspended: Set<UInt64>, _ reasons: WaitReasons, _ error: inout bh_error,
+        found: (UInt64, Contradiction) -> Void
     ) -> bh_status {
         var tasks: OpaquePointer?
         let status = library.session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
         defer { library.batch_release(tasks) }
         guard status == BH_OK else { return status }
-        for index in 0..<library.batch_count(tasks) {
-            guard let info = item(tasks, index, BH_ITEM_TASK, bh_task_info.self) else { continue }
-            if let contradiction = contradiction(in: info, isSuspended: suspended.contains(info.id)) {
-                found(info.id, contradiction)
-            }
+        let infos = (0..<library.batch_count(tasks)).compactMap { item(tasks, $0, BH_ITEM_TASK, bh_task_info.self) }
+        let known = Dictionary(infos.map { (WaitReasons.number($0) ?? -1, $0) }, uniquingKeysWith: { $1 })
+        for info in infos {
+            let contradiction =
+                contradiction(in: info, isSuspended: suspended.contains(info.id))
+                ?? reasons.contradiction(in: info, known)
+            if let contradiction { found(info.id, contradiction) }
         }
         return status
     }

@@ -449,7 +449,8 @@ struct Program {
         var found: [(UInt64, Inspection.Contradiction)] = []
         var inspection = Inspection(library: library, application: application, session: session)
         inspection.hasCredentials = history.hasCredentials
-        check(inspection.listTasks(suspended: ids, &error) { found.append(($0, $1)) })
+        let reasons = WaitReasons(history: history, journal: journal, now: now)
+        check(inspection.listTasks(suspended: ids, reasons, &error) { found.append(($0, $1)) })
         for (id, contradiction) in found {
             record(.listingIsWrong, first: Int64(id), second: contradiction.rawValue)
         }
