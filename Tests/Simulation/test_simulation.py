@@ -41,6 +41,12 @@ def test_a_history_with_rare_faults_that_once_broke_a_promise_breaks_none(simula
     assert status == 0, output
 
 
+@pytest.mark.parametrize("seed", [2200314, 2200871, 2200906, 2201085, 2201553, 2201661])
+def test_a_history_with_groups_that_once_seemed_to_break_a_promise_breaks_none(simulate, seed):
+    status, output = simulate("--seed", seed, "--without-credentials", "--without-store-files")
+    assert status == 0, output
+
+
 def test_a_kill_or_a_power_cut_at_any_step_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 2, "--stride", pytestconfig.getoption("--stride"))
     assert status == 0 and not output.startswith("2 runs,"), output
