@@ -17,19 +17,15 @@ extension Schedule {
     /// Returns the next step; nil if no task can start now and no lane must be loaded.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
+        if let load = nextLoad() { return load }
         // Tasks that share a connection would never release it while new tasks start on it.
         var awaited: [Origin: Bool] = [:]
         if let step = nextUrgent(&awaited) { return step }
-        var index = 0
-        while index < sessionQueue.count {
-            let session = sessionQueue[index]
-            if let step = next(of: session, &awaited) {
-                if case .start = step { sessionQueue.append(sessionQueue.remove(at: index)) }
-                return step
-            }
-            // If `next(of:)` removed the last lane of the session because the lane was idle, the session is not in the
-            // queue any more.
-            if index < sessionQueue.count, sessionQueue[index] == session { index += 1 }
+        guard running < engineLimits.running else { return nil }
+        for index in sessionQueue.indices {
+            guard let start = nextStart(of: sessionQueue[index], &awaited) else { continue }
+            sessionQueue.append(sessionQueue.remove(at: index))
+            return start
         }
         return nil
     }
@@ -105,30 +101,49 @@ extension Schedule {
         return true
     }
 
-    /// `awaited`: the origins at which a task waits only for a connection, and whether it is urgent. A lane that shares
-    /// a connection to such an origin yields it: at once to an urgent task, and else after a turn of `streamLimit`
-    /// tasks.
-    private mutating func next(of session: Session, _ awaited: inout [Origin: Bool]) -> Step? {
-        guard let state = sessions[session] else { return nil }
-        let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
-        for lane in state.lanes {
-            guard let waiting = lanes[lane] else { continue }
-            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, loadTarget / 2) {
+    /// Returns a load for the first changed lane that needs more tasks. If no changed lane needs a load, forgets the
+    /// idle lanes.
+    private mutating func nextLoad() -> Step? {
+        while nextChanged < changedLanes.count {
+            let lane = changedLanes[nextChanged]
+            nextChanged += 1
+            guard let state = lanes[lane] else { continue }
+            lanes[lane]?.hasChanged = false
+            if state.mayHaveMore, !state.isLoading, state.readyCount < max(1, loadTarget / 2) {
                 lanes[lane]?.isLoading = true
                 return .load(lane, limit: loadTarget)
             }
-            if mayStart, waiting.allowsTask, waiting.requests < width(of: waiting, state.limits),
-                originAllowsTask(of: waiting), waiting.readyCount > 0
-            {
-                let isUrgent = waiting.sharesConnection ? waiting.origin.flatMap { awaited[$0] } : nil
-                let yields = isUrgent.map { $0 || waiting.sharedStarts >= streamLimit } ?? false
-                if hasConnection(waiting), !yields { return start(lane) }
-                // If all connections of the engine are in use, any origin may release one.
-                if let origin = waiting.origin, connections < engineLimits.connections {
-                    awaited[origin] = awaited[origin] ?? false
-                }
+        }
+        removeIdle(among: changedLanes)
+        changedLanes = []
+        nextChanged = 0
+        return nil
+    }
+
+    mutating func noteChange(of lane: Lane) {
+        guard lanes[lane]?.hasChanged == false else { return }
+        lanes[lane]?.hasChanged = true
+        changedLanes.append(lane)
+    }
+
+    /// `awaited`: the origins at which a task waits only for a connection, and whether it is urgent. A lane that shares
+    /// a connection to such an origin yields it: at once to an urgent task, and else after a turn of `streamLimit`
+    /// tasks.
+    private mutating func nextStart(of session: Session, _ awaited: inout [Origin: Bool]) -> Step? {
+        guard let state = sessions[session], let limits = state.limits, state.running < limits.perSession else {
+            return nil
+        }
+        for lane in state.lanes {
+            guard let waiting = lanes[lane], waiting.readyCount > 0, waiting.allowsTask,
+                waiting.requests < width(of: waiting, limits), originAllowsTask(of: waiting)
+            else { continue }
+            let isUrgent = waiting.sharesConnection ? waiting.origin.flatMap { awaited[$0] } : nil
+            let yields = isUrgent.map { $0 || waiting.sharedStarts >= streamLimit } ?? false
+            if hasConnection(waiting), !yields { return start(lane) }
+            // If all connections of the engine are in use, any origin may release one.
+            if let origin = waiting.origin, connections < engineLimits.connections {
+                awaited[origin] = awaited[origin] ?? false
             }
-            removeIfIdle(lane)
         }
         return nil
     }
@@ -169,7 +184,6 @@ extension Schedule {
         }
         running += 1
         sessions[state.session]?.running += 1
-        // The index of the lane may have changed, because idle lanes before this lane were removed.
         sessions[state.session]?.lanes.removeAll { $0 == lane }
         sessions[state.session]?.lanes.append(lane)
         return .start(task, lane)
@@ -195,6 +209,7 @@ extension Schedule {
         let (connectionsBefore, requestsBefore) = (state.connections, state.requests)
         body(&state)
         lanes[lane] = state
+        noteChange(of: lane)
         let more = state.connections - connectionsBefore
         connections += more
         guard let origin = state.origin else { return }
@@ -212,19 +227,24 @@ extension Schedule {
         return lane.isMultiplexed ? max(streamLimit, connections) : connections
     }
 
-    /// Forgets the lane if it has no tasks. A later `add` registers the lane again.
-    mutating func removeIfIdle(_ lane: Lane) {
-        guard let state = lanes[lane], state.readyCount == 0, state.requests == 0, state.runningAlone == 0,
-            !state.mayHaveMore, !state.isLoading
-        else { return }
-        lanes[lane] = nil
-        sessions[state.session]?.lanes.removeAll { $0 == lane }
-        if sessions[state.session]?.lanes.isEmpty == true { sessionQueue.removeAll { $0 == state.session } }
+    /// Forgets the lanes that are idle. A later `add` registers them again. All idle lanes of a session are removed
+    /// from its list together, because a removal searches the whole list.
+    mutating func removeIdle(among candidates: [Lane]) {
+        var removed: [Session: Set<Lane>] = [:]
+        for lane in candidates {
+            guard let state = lanes[lane], state.isIdle else { continue }
+            lanes[lane] = nil
+            removed[state.session, default: []].insert(lane)
+        }
+        for (session, idle) in removed {
+            sessions[session]?.lanes.removeAll { idle.contains($0) }
+            if sessions[session]?.lanes.isEmpty == true { sessionQueue.removeAll { $0 == session } }
+        }
     }
 
     mutating func removeIfForgotten(_ session: Session) {
         guard let state = sessions[session], state.limits == nil, state.running == 0 else { return }
-        for lane in state.lanes { removeIfIdle(lane) }
+        removeIdle(among: state.lanes)
         if sessions[session]?.lanes.isEmpty == true { sessions[session] = nil }
     }
 }

@@ -56,6 +56,8 @@ public struct Schedule<
         /// the result of the load are dropped, because the added tasks start before them.
         var addedPriority = Int32.min
         var mayHaveMore = true
+        /// Whether the lane is in `changedLanes`.
+        var hasChanged = false
         var isMultiplexed = false
         var runsOneTask = false
         var isHeld = false
@@ -64,6 +66,8 @@ public struct Schedule<
         var runningAlone = 0
 
         var readyCount: Int { ready.count - next }
+        /// Whether the lane has no tasks, and none may be in the store.
+        var isIdle: Bool { readyCount == 0 && requests == 0 && runningAlone == 0 && !mayHaveMore && !isLoading }
         var allowsTask: Bool { !isHeld && (!runsOneTask || runningAlone == 0) }
         /// The requests that may be under way at the same time.
         var requests: Int { running + extraConnections }
@@ -119,6 +123,11 @@ public struct Schedule<
     var requestsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
+    /// The lanes that may need a load or may be idle, because they have changed. Without this list, each step would
+    /// search all lanes.
+    var changedLanes: [Lane] = []
+    /// The index of the first lane in `changedLanes` that was not checked for a load.
+    var nextChanged = 0
     /// Lanes with urgent tasks. The set may also have lanes whose urgent tasks have all started.
     var urgentLanes: Set<Lane> = []
     /// The sessions with lanes, in the order in which they get slots.
@@ -149,8 +158,8 @@ public struct Schedule<
             _ = lanes[lane]?.takeReady()
             lanes[lane]?.mayHaveMore = false
             lanes[lane]?.isLoading = false
-            removeIfIdle(lane)
         }
+        removeIdle(among: state.lanes)
         removeIfForgotten(session)
     }
 
@@ -171,6 +180,7 @@ public struct Schedule<
         state.addedPriority = state.isLoading ? max(state.addedPriority, reload ? .max : priority) : .min
         let dropped = reload ? state.takeReady() : []
         lanes[lane] = state
+        noteChange(of: lane)
         return dropped
     }
 
@@ -200,6 +210,7 @@ public struct Schedule<
         state.urgent.formUnion(urgent.intersection(kept))
         if !state.urgent.isEmpty { urgentLanes.insert(lane) }
         lanes[lane] = state
+        noteChange(of: lane)
         return Array(tasks[kept.endIndex...])
     }
 
@@ -212,6 +223,7 @@ public struct Schedule<
         // no task.
         state.requestedPreemptions = min(state.requestedPreemptions, state.urgent.count)
         lanes[lane] = state
+        noteChange(of: lane)
     }
 
     /// Notes whether the origin uses HTTP/2. Over HTTP/2, the tasks of the lane share a connection. Returns false if
@@ -235,7 +247,7 @@ public struct Schedule<
     /// Notes that the server has responded to a task that was started while the lane ran one task at a time.
     public mutating func endedRunningAlone(_ lane: Lane) {
         guard let state = lanes[lane], state.runningAlone > 0 else { return }
-        lanes[lane]?.runningAlone -= 1
+        change(lane) { $0.runningAlone -= 1 }
         removeIfForgotten(state.session)
     }
 
