@@ -19,6 +19,11 @@ final class GroupCommit {
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
     /// commit, so a longer transaction would delay the reply for the transaction's first body.
     static let changesOfOneTransaction: Int64 = 16_384
+    /// A transaction ends after its bodies have read for this time, even if more bodies are queued. With a million
+    /// tasks, a body may read for a second, and all replies of the transaction wait for it.
+    static let readingMicrosecondsOfOneTransaction: Int64 = 100_000
+    /// A body may take this time for each row that it changes. The rest of its time counts as reading.
+    static let microsecondsOfOneChange: Int64 = 50
 
     private let database: Database
     private let transaction: Transaction
@@ -32,6 +37,8 @@ final class GroupCommit {
     /// Why the current transaction cannot be committed; nil while it can be committed.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
+    /// How long the bodies of the current transaction have read.
+    private var readingMicroseconds: Int64 = 0
     /// Whether each body has its own savepoint, so that the changes of a single body can be undone. After a savepoint,
     /// SQLite copies each page before it changes the page for the first time. These copies are most of the cost of a
     /// small transaction. So this property is true only while a transaction is repeated, because one of its bodies has
@@ -121,6 +128,11 @@ final class GroupCommit {
     private func attempt<Result>(_ body: (Transaction) throws(Failure) -> Result) -> Swift.Result<Result, Failure> {
         if let failure = end ?? batchFailure { return .failure(failure) }
         let changesBefore = connection.totalChanges
+        let began = Clock.bootMicroseconds
+        defer {
+            let changing = (connection.totalChanges - changesBefore) * Self.microsecondsOfOneChange
+            readingMicroseconds += max(0, Clock.bootMicroseconds - began - changing)
+        }
         do throws(Failure) {
             if hasSavepoints { try connection.run(Self.savepoint) }
             let result = try body(transaction)
@@ -156,6 +168,7 @@ final class GroupCommit {
     private var canAddToBatch: Bool {
         batchFailure == nil && end == nil && !mustRetry
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
+            && readingMicroseconds < Self.readingMicrosecondsOfOneTransaction
     }
 
     /// Throws if a commit would be lost, because the store or a file in it was removed or replaced.
@@ -168,6 +181,7 @@ final class GroupCommit {
         batchFailure = nil
         mustRetry = false
         changesAtBegin = connection.totalChanges
+        readingMicroseconds = 0
         guard end == nil else { return }
         do throws(Failure) {
             // The last transaction may still be open, because a rollback fails when memory is short.

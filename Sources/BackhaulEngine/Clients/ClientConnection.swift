@@ -42,6 +42,9 @@ final class ClientConnection {
         var greatestAcknowledged: EventID?
     }
 
+    /// Whether the connection has ended. The store's thread reads this, too.
+    let hasEnded = Lock(false)
+
     /// A create or attach command that may wait for its session has a handle (the client's reference to the session).
     /// The handle is in this set while the store thread performs the command. If the client cancels the command, the
     /// handle is removed.
@@ -58,6 +61,8 @@ final class ClientConnection {
     }
 
     var application: String? { hello?.application }
+
+    func noteEnd() { hasEnded.change { $0 = true } }
 
     func introduce(_ hello: Hello, process: ProcessIdentity) {
         self.hello = hello

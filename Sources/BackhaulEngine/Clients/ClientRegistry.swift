@@ -22,6 +22,7 @@ final class ClientRegistry {
     func remove(_ id: ConnectionID) -> ClientConnection? {
         guard let connection = connections.removeValue(forKey: id) else { return nil }
         for (session, address) in consumers where address.connection == id { consumers[session] = nil }
+        connection.noteEnd()
         return connection
     }
 

@@ -63,12 +63,16 @@ final class CommandCall {
     }
 
     /// Replies with the value that `body` reads. `reply` makes the reply from the value, on the thread of the event
-    /// loop.
+    /// loop. If the client has disconnected before `body` runs, nothing is read.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
     ) {
+        let hasEnded = connection.hasEnded
         engine.runtime.store(
-            body,
+            { (transaction) throws(Failure) -> Value in
+                guard !hasEnded.withLock({ $0 }) else { throw Failure(.cancelled, "the client has disconnected") }
+                return try body(transaction)
+            },
             then: { [self] result in
                 self.reply(result.map(reply))
                 return []

@@ -4,7 +4,8 @@
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
     /// The bytes that are assumed for the reply to a listing or to a request for events (poll). The reply may be as
-    /// large as a message (frame) can be, but most replies are far smaller.
+    /// large as a message (frame) can be, but most replies are far smaller. The same is assumed for each command that
+    /// examines many tasks, because the commands of other peers wait until the store has performed it.
     static let listing = 1 << 20
     static let smallest = 1 << 10
 
@@ -17,7 +18,7 @@ public struct CommandBudget: Sendable {
 
     /// - size: the bytes of the message (frame) that contains the command.
     public mutating func take(_ sequence: UInt64, _ command: Command, size: Int) {
-        let cost = Self.smallest + size + Self.reply(to: command)
+        let cost = Self.smallest + size + Self.allowance(for: command)
         open[sequence, default: []].append(cost)
         used += cost
     }
@@ -28,11 +29,12 @@ public struct CommandBudget: Sendable {
         open[sequence] = costs.isEmpty ? nil : costs
     }
 
-    private static func reply(to command: Command) -> Int {
+    private static func allowance(for command: Command) -> Int {
         switch command {
         case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch, .attempts, .attemptsOfTasks, .waits,
-            .waitsOfTasks, .history:
+            .waitsOfTasks, .history, .holds, .metrics, .applications:
             listing
+        case .control(_, _, let selection) where selection.ids.isEmpty: listing
         default: 0
         }
     }

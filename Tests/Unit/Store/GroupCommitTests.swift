@@ -86,6 +86,30 @@ struct GroupCommitTests {
         #expect(results == (0..<500).map { .success($0) })
     }
 
+    @Test("after the bodies of a transaction have read for some time, it ends, and its results are reported")
+    func slowReads() throws {
+        let store = try TestStore(scratch.path)
+        let gate = Lock(false)
+        let reported = Lock(0)
+        let reportedBefore = Lock<[Int]>([])
+        store.thread.perform(
+            { _ throws(Failure) in _ = gate.wait(until: .after(milliseconds: 60_000)) { $0 ? true : nil } },
+            then: { _ in })
+        for _ in 0..<2 {
+            store.thread.perform(
+                { (_: Transaction) throws(Failure) -> Int in
+                    let count = reported.withLock { $0 }
+                    reportedBefore.change { $0.append(count) }
+                    let end = Clock.bootMicroseconds + GroupCommit.readingMicrosecondsOfOneTransaction
+                    while Clock.bootMicroseconds < end {}
+                    return count
+                }, then: { _ in reported.change { $0 += 1 } })
+        }
+        gate.change { $0 = true }
+        #expect(reported.wait(until: .after(milliseconds: 60_000)) { $0 == 2 ? $0 : nil } == 2)
+        #expect(reportedBefore.withLock { $0 } == [0, 1])
+    }
+
     /// Posts a body that enqueues a task and may be delayed. Sets the lock's value when the body's result arrives.
     private func enqueueWithDelay(_ store: TestStore, in session: SessionID, _ isCommitted: Lock<Bool>) {
         store.thread.perform(

@@ -39,6 +39,20 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
+    @Test("a command that examines many tasks uses as much of the command budget as a listing")
+    func budgetOfLongCommands() {
+        func isSpentByEight(_ command: Command) -> Bool {
+            var budget = CommandBudget()
+            for sequence in 1...8 { budget.take(UInt64(sequence), command, size: 100) }
+            return budget.isSpent
+        }
+        let handle = HandleID(rawValue: 1)
+        #expect(isSpentByEight(.holds))
+        #expect(isSpentByEight(.metrics))
+        #expect(isSpentByEight(.control(handle, .setPriority(5), TaskSelection())))
+        #expect(!isSpentByEight(.control(handle, .setPriority(5), TaskSelection(ids: [TaskID(rawValue: 1)]))))
+    }
+
     @Test("if several commands have the same sequence number, each reply releases one command's part of the budget")
     func repeatedSequence() {
         var budget = CommandBudget()
