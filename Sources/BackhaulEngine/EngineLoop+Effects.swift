@@ -55,7 +55,9 @@ extension EngineLoop {
         case .forgetLanes: tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
-        case .originsChanged: originsChanged()
+        case .originsChanged:
+            tasks.origins.noteChange()
+            tasks.scheduler.plan()
         case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
         case .metered(let networks): conditionParts.monitor.setMetered(networks)
@@ -249,7 +251,9 @@ extension EngineLoop {
         conditions.scheduleCheck()
     }
 
-    private func originsChanged() {
+    /// Passes the new widths of origins to the scheduler. This searches all lanes and ready tasks, so it is called only
+    /// one time in each iteration of the loop, before tasks start.
+    func updateOriginWidths() {
         tasks.origins.startTimer()
         tasks.scheduler.setOriginWidths(tasks.origins.widths(running: base.transfers.starts))
         let paused = tasks.scheduler.pausedLanes

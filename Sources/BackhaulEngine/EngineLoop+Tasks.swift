@@ -7,6 +7,7 @@ internal import BackhaulTransport
 /// Starts tasks that have a slot, and applies the effects of their attempts.
 extension EngineLoop {
     func startReadyTasks() {
+        if tasks.origins.takeChange() { updateOriginWidths() }
         guard !lifecycle.isEnding else { return }
         queue(conditions.evaluatePlanned())
         queue(conditions.takeFreeSlot())

@@ -10,6 +10,8 @@ final class OriginController {
     private var timer: (any RuntimeTimer)?
     /// The lanes with open wait records.
     private var recorded: Set<LaneID> = []
+    /// Whether the widths may have changed since the last call of `takeChange`.
+    private var hasChanged = false
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
@@ -19,6 +21,15 @@ final class OriginController {
 
     func widths(running: [(origin: Origin, start: Int64)] = []) -> [Origin: Int] {
         delays.isEmpty ? [:] : delays.widths(running: running, now: runtime.now)
+    }
+
+    /// Notes that a pause, a width or the running tasks of an origin have changed.
+    func noteChange() { hasChanged = true }
+
+    /// Whether the widths must be computed again. The caller does this.
+    func takeChange() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
     }
 
     /// The milliseconds until the end of the origin's pause; nil if there is no pause now.

@@ -137,11 +137,8 @@ final class TaskScheduler {
 
     func forget(_ session: SessionID) { schedule.forget(session: session) }
 
-    /// Sets how many tasks may run at the origins that have asked for a pause.
-    func setOriginWidths(_ widths: [Origin: Int]) {
-        schedule.originWidths = widths
-        plan()
-    }
+    /// Sets how many tasks may run at the origins that have asked for a pause. The caller starts tasks afterwards.
+    func setOriginWidths(_ widths: [Origin: Int]) { schedule.originWidths = widths }
 
     var limitsOrigins: Bool { !schedule.originWidths.isEmpty }
 

@@ -68,11 +68,12 @@ public struct OriginDelays: Sendable {
     /// How many tasks may run at the origins with a limit. A running task that started before the end of the pause does
     /// not count for the width, because it may run for hours without a further response.
     public func widths(running: [(origin: Origin, start: Int64)] = [], now: Int64) -> [Origin: Int] {
-        delays.reduce(into: [:]) { widths, entry in
-            let (origin, delay) = entry
-            let earlier = running.count { $0.origin == origin && $0.start < delay.end }
-            widths[origin] = delay.end > now ? 0 : delay.width + earlier
+        var widths = delays.mapValues { $0.end > now ? 0 : $0.width }
+        for task in running {
+            guard let delay = delays[task.origin], delay.end <= now, task.start < delay.end else { continue }
+            widths[task.origin, default: 0] += 1
         }
+        return widths
     }
 
     /// Returns how long a task waits instead of following a redirect to the origin, in milliseconds. Returns nil if the

@@ -40,6 +40,14 @@ struct OriginControllerTests {
         #expect(controller.widths() == [origin: 2])
     }
 
+    @Test("after any number of changes in one iteration of the loop, the widths are computed one time")
+    func onePassForManyChanges() {
+        #expect(!controller.takeChange())
+        for _ in 0..<300 { controller.noteChange() }
+        let computations = (0..<300).count { _ in controller.takeChange() }
+        #expect(computations == 1)
+    }
+
     @Test("each lane of a paused origin has one wait record, which ends with the pause")
     func waits() {
         let lane = EngineFixture.lane
