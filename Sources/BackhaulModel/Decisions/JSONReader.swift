@@ -3,7 +3,8 @@
 struct JSONReader {
     private(set) var rest: ArraySlice<UInt8>
 
-    init(_ document: [UInt8]) { rest = document[...] }
+    /// - start: the position of the first byte to read.
+    init(_ document: [UInt8], from start: Int = 0) { rest = document[start...] }
 
     mutating func skipBlanks() { rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
@@ -101,17 +102,28 @@ struct JSONReader {
     }
 }
 
-/// Takes values from a JSON document.
-public enum JSONDocument {
+/// A valid JSON document from which several values are taken. Each object and each array is read one time, when a
+/// pointer first leads into it.
+public struct JSONDocument: Sendable {
+    private let document: [UInt8]
+    /// For each object that was read, by its position: the positions of its members' values.
+    private(set) var objects: [Int: [ByteString: Int]] = [:]
+    /// For each array that was read, by its position: the positions of its items.
+    private(set) var arrays: [Int: [Int]] = [:]
+
+    public init(_ document: [UInt8]) { self.document = document }
+
     /// Returns the text or the number to which a JSON pointer leads (RFC 6901). A number is returned as it is written,
     /// because no type has the digits of each number. Returns nil if there is no value, or if it has another type. If
     /// a name occurs twice in an object, its first value counts.
-    /// - tokens: the tokens of the pointer. `document`: a valid document.
-    public static func value(at tokens: [String], in document: [UInt8]) -> String? {
-        var reader = JSONReader(document)
+    /// - tokens: the tokens of the pointer.
+    public mutating func value(at tokens: [String]) -> String? {
+        var position = 0
         for token in tokens {
-            guard enter(token, &reader) else { return nil }
+            guard let next = self.position(of: token, in: position) else { return nil }
+            position = next
         }
+        var reader = JSONReader(document, from: position)
         reader.skipBlanks()
         if reader.rest.first == UInt8(ascii: "\"") { return reader.text() }
         guard let word = reader.word(), let first = word.utf8.first, first.isDigit || first == UInt8(ascii: "-") else {
@@ -120,32 +132,36 @@ public enum JSONDocument {
         return word
     }
 
-    /// Skips all before the value of a member or an item. Returns false if there is none.
-    private static func enter(_ token: String, _ reader: inout JSONReader) -> Bool {
-        if reader.take("{") { return find(member: token, &reader) }
-        return reader.take("[") ? find(item: token, &reader) : false
+    /// Returns the position of a member's value or of an item, in the object or array at the position `container`.
+    private mutating func position(of token: String, in container: Int) -> Int? {
+        var reader = JSONReader(document, from: container)
+        if reader.take("{") {
+            if objects[container] == nil { objects[container] = Self.members(&reader) }
+            return objects[container]?[ByteString(token)]
+        }
+        // With a zero before other digits, the token is no number.
+        guard reader.take("["), let index = UInt64(digits: token), token == "0" || !token.hasPrefix("0") else {
+            return nil
+        }
+        if arrays[container] == nil { arrays[container] = Self.items(&reader) }
+        guard let items = arrays[container], index < items.count else { return nil }
+        return items[Int(index)]
     }
 
-    /// Skips the members before the value of this one.
-    private static func find(member name: String, _ reader: inout JSONReader) -> Bool {
+    private static func members(_ reader: inout JSONReader) -> [ByteString: Int] {
+        var positions: [ByteString: Int] = [:]
         repeat {
             var copy = reader
-            let isFound = copy.text()?.utf8.elementsEqual(name.utf8) ?? false
-            guard reader.skipText(), reader.take(":") else { return false }
-            if isFound { return true }
-            guard reader.skipValue() else { return false }
-        } while reader.take(",")
-        return false
+            let name = copy.text()
+            guard reader.skipText(), reader.take(":") else { break }
+            if let name, positions[ByteString(name)] == nil { positions[ByteString(name)] = reader.rest.startIndex }
+        } while reader.skipValue() && reader.take(",")
+        return positions
     }
 
-    /// Skips the items before this one. - number: such as 0 or 10. With a zero before other digits, it is no number.
-    private static func find(item number: String, _ reader: inout JSONReader) -> Bool {
-        guard let index = UInt64(digits: number), number == "0" || !number.hasPrefix("0") else { return false }
-        var position: UInt64 = 0
-        while position < index {
-            guard reader.skipValue(), reader.take(",") else { return false }
-            position += 1
-        }
-        return true
+    private static func items(_ reader: inout JSONReader) -> [Int] {
+        var positions: [Int] = []
+        repeat { positions.append(reader.rest.startIndex) } while reader.skipValue() && reader.take(",")
+        return positions
     }
 }

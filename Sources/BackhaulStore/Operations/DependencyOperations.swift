@@ -44,7 +44,11 @@ struct DependencyOperations {
             }
             try checkEnded(found, dependency)
             guard let found, !dependency.places.isEmpty else { continue }
-            if let failure = try take(dependency, from: found.id, for: task, removesLane: false) { throw failure }
+            if let failure = try take(
+                dependency, from: found.id, for: task, removesLane: false, known: &terms.response)
+            {
+                throw failure
+            }
         }
         guard waits, !request.startsSuspended else { return }
         try tables.delays.delayUntilDependencies(
@@ -115,12 +119,15 @@ struct DependencyOperations {
         var found = Consequences()
         var ended: [(task: TaskID, wait: WaitRecord)] = []
         var session: SessionID?
+        var response: TakenResponse?
         for row in rows {
             try tables.dependencies.end(row)
             guard let task = try tables.tasks.live(row.task) else { continue }
             switch row.dependency.ifFails {
             case _ where state == .succeeded:
-                if let failure = try take(row.dependency, from: row.predecessor, for: row.task, removesLane: true) {
+                if let failure = try take(
+                    row.dependency, from: row.predecessor, for: row.task, removesLane: true, known: &response)
+                {
                     found.ends.append(TaskEnd(row.task, Outcome(state: .failed, failure: failure)))
                     continue
                 }
@@ -173,11 +180,20 @@ struct DependencyOperations {
 
     /// Stores the values that the task takes from the response. Returns a failure if the response does not have them,
     /// or if they cannot be used. `removesLane`: whether the task's former lane is removed if it has no other task.
+    /// `known`: the response from which the caller has last taken values. Thousands of tasks may wait for one task, and
+    /// its response is read only once for all of them.
     private func take(
-        _ dependency: Dependency, from predecessor: TaskID, for task: TaskID, removesLane: Bool
+        _ dependency: Dependency, from predecessor: TaskID, for task: TaskID, removesLane: Bool,
+        known: inout TakenResponse?
     ) throws(Failure) -> Failure? {
         guard !dependency.places.isEmpty else { return nil }
-        let response = TakenResponse(try tables.requests.wholeResponse(of: predecessor), of: predecessor, tables)
+        let response: TakenResponse
+        if let known, known.predecessor == predecessor {
+            response = known
+        } else {
+            response = TakenResponse(try tables.requests.wholeResponse(of: predecessor), of: predecessor, tables)
+            known = response
+        }
         var values = try tables.dependencies.values(of: task) ?? TakenValues()
         var move: Origin?
         let own = try tables.requests.url(of: task)
@@ -195,11 +211,14 @@ struct DependencyOperations {
     }
 }
 
-/// A response from which another task takes values. The values come from a server, so they are checked.
-private struct TakenResponse {
-    let response: ResponseSummary
+/// A response from which other tasks take values. The values come from a server, so they are checked.
+final class TakenResponse {
     let predecessor: TaskID
-    let tables: Tables
+    private let response: ResponseSummary
+    private let tables: Tables
+    /// The response's body; nil if it is no JSON document, or was not read yet.
+    private var document: JSONDocument?
+    private var hasReadDocument = false
 
     init(_ response: ResponseSummary, of predecessor: TaskID, _ tables: Tables) {
         (self.response, self.predecessor, self.tables) = (response, predecessor, tables)
@@ -263,11 +282,19 @@ private struct TakenResponse {
     }
 
     private func member(_ tokens: [String]) throws(Failure) -> String? {
-        guard let body = response.responseBody, !body.contains(0),
-            let document = String(validating: body, as: UTF8.self), try tables.dependencies.isDocument(document)
-        else { return nil }
+        if !hasReadDocument {
+            document = try readDocument()
+            hasReadDocument = true
+        }
         // SQLite would convert a large number to a double.
-        return JSONDocument.value(at: tokens, in: body)
+        return document?.value(at: tokens)
+    }
+
+    private func readDocument() throws(Failure) -> JSONDocument? {
+        guard let body = response.responseBody, !body.contains(0),
+            let text = String(validating: body, as: UTF8.self), try tables.dependencies.isDocument(text)
+        else { return nil }
+        return JSONDocument(body)
     }
 
     private func missing(_ place: String) -> Failure {

@@ -9,6 +9,8 @@ struct EnqueueTerms {
     let isLaunched: Bool
     /// The ids of the constraints that earlier requests of this enqueue have.
     var known: [TaskConstraints: ConstraintsID] = [:]
+    /// The response from which a request of this enqueue has last taken values.
+    var response: TakenResponse?
     var hasDelayed = false
     var hasLatestStart = false
 }

@@ -39,14 +39,17 @@ enum UserTexts {
         let value: JSON
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(CommandError) { value = try JSONParser.parse(text) } catch { return try checkUsage(error) }
-        try checkPlaces(in: value, Array(text.utf8))
+        var document = JSONDocument(Array(text.utf8))
+        try checkPlaces(in: value, &document)
         try require(value.text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "control characters: \(value.text)")
         try requireEqual(try JSONParser.parse(value.text).text, value.text, "the value, written and read")
     }
 
     /// The library's reader of JSON finds each text and each number at its place.
-    private static func checkPlaces(in value: JSON, _ document: [UInt8], at tokens: [String] = []) throws {
-        let found = JSONDocument.value(at: tokens, in: document)
+    private static func checkPlaces(
+        in value: JSON, _ document: inout JSONDocument, at tokens: [String] = []
+    ) throws {
+        let found = document.value(at: tokens)
         switch value {
         case .null, .bool: try requireEqual(found, nil, "the word at \(tokens)")
         case .integer(let number): try requireEqual(found.flatMap { Int64($0) }, number, "the number at \(tokens)")
@@ -54,10 +57,10 @@ enum UserTexts {
         case .string(let text): try requireEqual(found, text, "the text at \(tokens)")
         case .array(let items):
             try requireEqual(found, nil, "the array at \(tokens)")
-            for (index, item) in items.enumerated() { try checkPlaces(in: item, document, at: tokens + ["\(index)"]) }
+            for (index, item) in items.enumerated() { try checkPlaces(in: item, &document, at: tokens + ["\(index)"]) }
         case .object(let members):
             try requireEqual(found, nil, "the object at \(tokens)")
-            for (name, member) in members { try checkPlaces(in: member, document, at: tokens + [name]) }
+            for (name, member) in members { try checkPlaces(in: member, &document, at: tokens + [name]) }
         }
     }
 

@@ -142,6 +142,27 @@ struct DependencyTests {
         #expect(failure.message.contains("task \(first.rawValue)") && failure.message.contains(place))
     }
 
+    @Test("each of many tasks takes its own value, from the response of its own predecessor")
+    func manyValues() throws {
+        let store = try store()
+        let session = try store.session()
+        let ids = try store.enqueue([upload(1), upload(2)], in: session)
+        func enqueue(_ numbers: Range<Int>) throws -> [TaskID] {
+            try store.enqueue(
+                numbers.map { upload(10 + $0, after: [dependency(on: ids[$0 % 2], body: "json:/\($0)")]) }, in: session)
+        }
+        let waiting = try enqueue(0..<20)
+        for (index, id) in ids.enumerated() {
+            let items = (0..<40).map { "\(index + 1)\($0)" }
+            try store.end(id, success("[" + items.joined(separator: ",") + "]"))
+        }
+        let later = try enqueue(20..<40)
+        for (number, task) in (waiting + later).enumerated() {
+            let request = try #require(try store.run { try $0.tasks.find(task)?.task.request })
+            #expect(request.options.body == .bytes(Array("\(number % 2 + 1)\(number)".utf8)))
+        }
+    }
+
     @Test("a number in a body is taken as the server has written it")
     func numbers() throws {
         let store = try store()

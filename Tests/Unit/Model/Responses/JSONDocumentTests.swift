@@ -5,7 +5,8 @@ import Testing
 struct JSONDocumentTests {
     private func value(_ place: String, _ document: String) -> String? {
         guard case .member(let tokens) = ResponseValue("json:\(place)") else { return nil }
-        return JSONDocument.value(at: tokens, in: Array(document.utf8))
+        var document = JSONDocument(Array(document.utf8))
+        return document.value(at: tokens)
     }
 
     @Test(
@@ -33,13 +34,29 @@ struct JSONDocumentTests {
         #expect(value(place, document) == expected)
     }
 
+    @Test("however many values are taken from a document, each object and each array is read one time")
+    func manyValues() {
+        let items = (0..<500).map { #"{"id":\#($0),"name":"n\#($0)"}"# }
+        var document = JSONDocument(Array(#"{"items":[\#(items.joined(separator: ","))]}"#.utf8))
+        for _ in 0..<2 {
+            for number in 0..<500 {
+                let id = document.value(at: ["items", "\(number)", "id"])
+                let name = document.value(at: ["items", "\(number)", "name"])
+                #expect(id == "\(number)" && name == "n\(number)")
+            }
+        }
+        #expect(document.arrays.count == 1)
+        #expect(document.objects.count == 1 + 500)
+    }
+
     @Test("a document that is cut off has no wrong value")
     func cutOff() {
-        let document = #"{"a":{"b":[1,"\u0061\"",{}]},"c":[true,-1.5e3],"d":"e"}"#
-        for count in 0..<document.utf8.count - 1 {
-            let bytes = Array(document.utf8.prefix(count))
-            #expect(JSONDocument.value(at: ["d"], in: bytes) == nil)
-            let number = JSONDocument.value(at: ["c", "1"], in: bytes)
+        let text = #"{"a":{"b":[1,"\u0061\"",{}]},"c":[true,-1.5e3],"d":"e"}"#
+        for count in 0..<text.utf8.count - 1 {
+            var document = JSONDocument(Array(text.utf8.prefix(count)))
+            let last = document.value(at: ["d"])
+            #expect(last == nil)
+            let number = document.value(at: ["c", "1"])
             #expect("-1.5e3".hasPrefix(number ?? ""))
         }
     }
