@@ -198,8 +198,13 @@ public final class DiskThreads: Sendable {
 
     func worker(for path: String) -> Worker<DiskContext> { workers(nil, path).worker(for: path) }
 
-    /// Returns the thread that reads only metadata, so that these reads do not wait for writes.
-    func metadataWorker(at destination: Destination) -> Worker<DiskContext> { workers(of: destination).metadataWorker }
+    /// Returns the thread that reads only metadata, so that these reads do not wait for writes. The engine may not see
+    /// the device that the host has sent. Such a device gets no threads, because the number of file systems that have
+    /// their own threads is limited.
+    func metadataWorker(at destination: Destination) -> Worker<DiskContext> {
+        let known = state.withLock { $0.all[destination.directoryDevice] }
+        return (known ?? workers(nil, destination.path)).metadataWorker
+    }
 
     private func workers(of destination: Destination) -> FileSystemWorkers {
         // A device of 0 means that the device is unknown: the host gave the path in an earlier boot, and devices may

@@ -49,6 +49,16 @@ struct DestinationInspectionTests {
         #expect(failure?.message.contains("mount namespace") == true)
     }
 
+    @Test("devices that a host has invented get no threads, so later file systems still get their own")
+    func inventedDevices() throws {
+        var invented = try destination(in: "a")
+        let workers = (1...40 as ClosedRange<UInt64>).map { number in
+            invented.directoryDevice = .max - number
+            return ObjectIdentifier(threads.metadataWorker(at: invented))
+        }
+        #expect(Set(workers).count == 1)
+    }
+
     @Test("the inspection returns the identity of each directory's file system")
     func fileSystems() throws {
         let found = try #require(identities([try destination(in: "a"), try destination(in: "b")])).get()
