@@ -2,9 +2,9 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Finds the server and the credentials for requests of S3, and keeps them until shortly before they expire. Files are
-/// read and commands run on a thread of its own, because these calls may hang. The functions of this class are called
-/// on the thread of the event loop.
+/// Finds the server and the credentials for requests of S3, and keeps them until shortly before they expire. One thread
+/// reads the files, and each command has its own thread, because these calls may hang. The functions of this class are
+/// called on the thread of the event loop.
 final class S3CredentialCache {
     typealias Found = Result<(settings: S3Settings, credentials: S3Credentials), Failure>
 
@@ -14,6 +14,8 @@ final class S3CredentialCache {
         var usedUntil: Int64 = 0
         var waiting: [(Found) -> Void] = []
         var fetch: S3CredentialFetch?
+        /// The thread of the command that prints the credentials, until the command has ended.
+        var command: Worker<Void>?
     }
 
     /// What the thread has found for the settings.
@@ -30,7 +32,8 @@ final class S3CredentialCache {
 
     private let loop: Loop
     private unowned let transport: Transport
-    private var worker: Worker<Void>?
+    /// The thread that reads the files.
+    private var reader: Worker<Void>?
     private var inbox: LoopInbox<Finished>?
     private var entries: [S3Settings: Entry] = [:]
     /// A bucket of a server. Servers with different endpoints can have buckets of the same name.
@@ -48,6 +51,8 @@ final class S3CredentialCache {
     private static let freshMilliseconds: Int64 = 60_000
     private static let failureMilliseconds: Int64 = 1_000
     private static let entryLimit = 256
+    /// The limit on commands that run at the same time. The limit is needed because commands may hang.
+    static let commandLimit = 16
 
     init(_ transport: Transport) {
         self.transport = transport
@@ -63,7 +68,7 @@ final class S3CredentialCache {
         let isFirst = entry.waiting.isEmpty
         entry.waiting.append(then)
         if isFirst {
-            try post(settings) { .resolved(Result { () throws(Failure) in try S3Files.resolution(of: settings) }) }
+            try read(settings) { .resolved(Result { () throws(Failure) in try S3Files.resolution(of: settings) }) }
         }
         entries[settings] = entry
     }
@@ -81,25 +86,52 @@ final class S3CredentialCache {
 
     func close() {
         inbox = nil
-        entries = [:]
-        _ = worker?.close(until: .after(milliseconds: 100))
-        worker = nil
+        let deadline = Deadline.after(milliseconds: 100)
+        for worker in entries.values.map(\.command) + [reader] { _ = worker?.close(until: deadline) }
+        (entries, reader) = ([:], nil)
     }
 
-    private func post(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
-        let (worker, sender) = try open()
+    private func read(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
+        if let reader { return try post(settings, to: reader, step) }
+        let made = try makeWorker()
+        reader = made
+        try post(settings, to: made, step)
+    }
+
+    private func run(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
+        guard entries.values.count(where: { $0.command != nil }) < Self.commandLimit else {
+            throw Failure(
+                .outOfResources,
+                "the command for credentials of S3 cannot run: \(Self.commandLimit) others have not ended")
+        }
+        let worker = try makeWorker()
+        entries[settings]?.command = worker
+        try post(settings, to: worker, step)
+    }
+
+    private func post(
+        _ settings: S3Settings, to worker: Worker<Void>, _ step: @escaping @Sendable () -> Step
+    ) throws(Failure) {
+        let sender = try open()
         worker.post { _ in sender.send(Finished(settings: settings, step: step())) }
     }
 
-    private func open() throws(Failure) -> (Worker<Void>, LoopInbox<Finished>.Sender) {
-        if let worker, let inbox { return (worker, inbox.sender) }
+    private func makeWorker() throws(Failure) -> Worker<Void> {
         do {
-            let worker = try Worker<Void>(name: "bh-s3", make: {})
-            let inbox = try LoopInbox<Finished>(loop) { [weak self] item in self?.take(item.step, for: item.settings) }
-            (self.worker, self.inbox) = (worker, inbox)
-            return (worker, inbox.sender)
+            return try Worker<Void>(name: "bh-s3", make: {})
         } catch {
-            throw Failure(.outOfResources, "no thread or descriptor is left for the credentials of S3: \(error)")
+            throw Failure(.outOfResources, "no thread is left for the credentials of S3: \(error)")
+        }
+    }
+
+    private func open() throws(Failure) -> LoopInbox<Finished>.Sender {
+        if let inbox { return inbox.sender }
+        do {
+            let made = try LoopInbox<Finished>(loop) { [weak self] item in self?.take(item.step, for: item.settings) }
+            inbox = made
+            return made.sender
+        } catch {
+            throw Failure(.outOfResources, "no descriptor is left for the credentials of S3: \(error)")
         }
     }
 
@@ -131,13 +163,13 @@ final class S3CredentialCache {
             switch resolution.sources[position] {
             case .known(let credentials, _): end(settings, resolution, credentials, position: position)
             case .command(let command):
-                try post(settings) {
+                try run(settings) {
                     .command(
                         Result { () throws(Failure) in try S3Files.credentials(from: command) }, resolution,
                         position: position)
                 }
             case .container(let url, let authorization, let file):
-                try post(settings) {
+                try read(settings) {
                     let token = file.flatMap { S3Files.text(of: $0) }?.split { $0.isWhitespace }.joined(separator: " ")
                     return .authorization(token ?? authorization, url: url, resolution, next: position + 1)
                 }

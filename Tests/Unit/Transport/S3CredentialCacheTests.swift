@@ -1,0 +1,68 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("Where the credentials of S3 are from")
+final class S3CredentialCacheTests {
+    let client: TransferClient
+    /// While this file exists, the command of `hanging` does not end.
+    let gate: String
+
+    init() throws {
+        var template = Array("/var/tmp/backhaul-s3-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        try #require(file >= 0)
+        close(file)
+        gate = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        client = try TransferClient()
+    }
+
+    deinit {
+        unlink(gate)
+        client.close()
+    }
+
+    private func settings(_ command: String, region: Int = 0) -> S3Settings {
+        var settings = S3Settings()
+        settings.credentialCommand = command
+        settings.region = "region-\(region)"
+        return settings
+    }
+
+    private func hanging(region: Int) -> S3Settings {
+        settings("while [ -e \(gate) ]; do sleep 0.1; done", region: region)
+    }
+
+    private var printing: S3Settings { settings(#"printf '{"AccessKeyId":"a","SecretAccessKey":"s"}'"#) }
+
+    /// Obtains credentials for all settings at the same time. Returns the access key or the failure that comes first.
+    private func first(of all: [S3Settings]) async -> Result<String, Failure> {
+        await client.event { context, done in
+            do throws(Failure) {
+                for settings in all {
+                    try context.transport.s3.obtain(settings) { found in
+                        done(found.map { $0.credentials.accessKey })
+                    }
+                }
+            } catch {
+                done(.failure(error))
+            }
+        }
+    }
+
+    @Test("a command that does not end delays no other command")
+    func hangingCommand() async throws {
+        let result = await first(of: [hanging(region: 1), printing])
+        #expect(try result.get() == "a")
+    }
+
+    @Test("the number of commands that run at the same time is limited, because they may hang")
+    func manyHangingCommands() async {
+        let all = (1...S3CredentialCache.commandLimit).map { hanging(region: $0) }
+        let result = await first(of: all + [printing])
+        let failure = #expect(throws: Failure.self) { try result.get() }
+        #expect(failure?.status == .outOfResources)
+    }
+}
