@@ -1,3 +1,4 @@
+internal import BackhaulLoop
 internal import BackhaulModel
 
 /// Fetches credentials of S3 over HTTP, from a container's host or from the metadata of a virtual machine.
@@ -14,6 +15,7 @@ final class S3CredentialFetch: TransferDelegate {
     private let authorization: String?
     private var step: Step
     private var transfer: Transfer?
+    private var timer: LoopTimer?
     private var status: Int32 = 0
     private var body: [UInt8] = []
     /// Called one time, with nil if the server has no credentials.
@@ -23,6 +25,8 @@ final class S3CredentialFetch: TransferDelegate {
     private static let instanceMilliseconds: UInt32 = 1_000
     private static let containerMilliseconds: UInt32 = 5_000
     private static let bodyLimit = 64 << 10
+    /// The longest time of all requests together. A server could otherwise send a byte a second, without an end.
+    var limitMilliseconds: Int64 = 30_000
 
     init(
         container url: String, _ authorization: String?, _ transport: Transport,
@@ -37,6 +41,21 @@ final class S3CredentialFetch: TransferDelegate {
 
     /// `then` may be called before this function returns.
     func start() {
+        let timer = transport.loop.timer { [unowned self] in
+            transfer?.cancel()
+            finish(nil)
+        }
+        timer.start(milliseconds: limitMilliseconds)
+        self.timer = timer
+        sendNext()
+    }
+
+    private func finish(_ credentials: S3Credentials?) {
+        timer = nil
+        then(credentials)
+    }
+
+    private func sendNext() {
         let roles = base + "/latest/meta-data/iam/security-credentials/"
         switch step {
         case .container:
@@ -63,7 +82,7 @@ final class S3CredentialFetch: TransferDelegate {
             (status, body) = (0, [])
             transfer = try transport.start(request, self)
         } catch {
-            then(nil)
+            finish(nil)
         }
     }
 
@@ -79,15 +98,15 @@ final class S3CredentialFetch: TransferDelegate {
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         self.transfer = nil
-        guard end == .complete, status == 200, body.count < Self.bodyLimit else { return then(nil) }
+        guard end == .complete, status == 200, body.count < Self.bodyLimit else { return finish(nil) }
         switch step {
-        case .container, .credentials: then(S3Credentials(json: body))
+        case .container, .credentials: finish(S3Credentials(json: body))
         case .token:
             step = .role(token: String(decoding: body, as: UTF8.self))
-            start()
+            sendNext()
         case .role(let token):
             step = .credentials(token: token)
-            start()
+            sendNext()
         }
     }
 }

@@ -65,4 +65,22 @@ final class S3CredentialCacheTests {
         let failure = #expect(throws: Failure.self) { try result.get() }
         #expect(failure?.status == .outOfResources)
     }
+
+    @Test("a server that sends bytes without an end has no credentials")
+    func endlessResponse() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            while connection.send("x") {}
+        }
+        defer { server.close() }
+        let url = server.url
+        let key: String? = await client.event { context, done in
+            let fetch = S3CredentialFetch(container: url, nil, context.transport) { done($0?.accessKey) }
+            fetch.limitMilliseconds = 50
+            context.kept.append(fetch)
+            fetch.start()
+        }
+        #expect(key == nil)
+    }
 }
