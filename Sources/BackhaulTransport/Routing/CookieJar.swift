@@ -89,11 +89,12 @@ public enum CookieLine {
     /// empty fields, and takes the path `TRUE` or `FALSE` for the next field. It sends a cookie with such a path to all
     /// paths.
     static func readable(_ line: String) -> String? {
-        var fields = line.split(separator: "\t", omittingEmptySubsequences: false)
         let domain = domain(line)
         let name = domain.dropFirst(domain.hasPrefix(".") ? 1 : 0)
         guard let first = name.first, first != ".", first != "#" else { return nil }
-        if fields.count > 2, ["", "TRUE", "FALSE"].contains(fields[2]) { fields[2] = "/" }
+        var fields = fields(line, upTo: 2)
+        guard fields.count > 2, ["", "TRUE", "FALSE"].contains(fields[2]) else { return line }
+        fields[2] = "/"
         return fields.joined(separator: "\t")
     }
 
@@ -104,8 +105,14 @@ public enum CookieLine {
     }
 
     private static func field(_ line: String, _ index: Int) -> Substring? {
-        let fields = line.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
+        let fields = fields(line, upTo: index)
         return fields.count > index ? fields[index] : nil
+    }
+
+    /// Returns the fields up to the one with this index, and the rest of the line. Splits bytes, because a split of
+    /// characters is slow, and servers may set thousands of long cookies.
+    private static func fields(_ line: String, upTo index: Int) -> [Substring] {
+        line.utf8.split(separator: 0x09, maxSplits: index + 1, omittingEmptySubsequences: false).map { Substring($0) }
     }
 }
 
