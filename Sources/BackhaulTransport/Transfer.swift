@@ -352,7 +352,7 @@ public final class Transfer {
 
     private func takeHead() -> Bool {
         let head = exchange.head
-        if let jar, head.fields.contains(where: { $0.isNamed("Set-Cookie") }) { jar.onChange() }
+        jar?.noteCookies(head.fields.count(where: { $0.isNamed("Set-Cookie") }))
         noteHead()
         if head.status == 421, resends.reasons.insert(.misdirected).inserted {
             wasNotProcessed()

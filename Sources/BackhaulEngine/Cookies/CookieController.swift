@@ -9,6 +9,9 @@ internal import BackhaulTransport
 /// a second are saved together, and a crash may lose them.
 final class CookieController {
     private static let delayMilliseconds: Int64 = 500
+    /// After so many new cookies, a jar is reduced to its limits without a delay. If servers set many more in half a
+    /// second, one call of libcurl would take long.
+    private static let newCookieLimit = 1_000
 
     private let runtime: any Runtime
     private var jars: [SessionID: SessionJar] = [:]
@@ -69,6 +72,12 @@ final class CookieController {
             }
         self.timer = timer
         if !timer.isRunning { timer.start(milliseconds: Self.delayMilliseconds) }
+        guard let jar = jars[session]?.jar, jar.newCookies >= Self.newCookieLimit else { return }
+        // libcurl stores the last of the cookies after this call.
+        runtime.afterThisIteration {
+            if jar.newCookies >= Self.newCookieLimit { jar.lines() }
+            return []
+        }
     }
 
     /// Saves the cookies that changed.
@@ -81,7 +90,7 @@ final class CookieController {
 
     private func save(_ session: SessionID) {
         guard let known = jars[session] else { return }
-        // This call also removes cookies beyond the jar's limit.
+        // This call also removes cookies beyond the jar's limits.
         let lines = known.jar.lines()
         guard known.isPersistent else { return }
         let wanted = Set(lines.filter(CookieLine.outlivesEngine))

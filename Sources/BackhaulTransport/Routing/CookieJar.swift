@@ -12,6 +12,8 @@ public final class CookieJar {
     private let jarHandle: UnsafeMutableRawPointer
     /// Called when a server sets a cookie, before libcurl stores the cookie.
     public var onChange: () -> Void = {}
+    /// The number of cookies that servers have set since the last call of `lines()`.
+    public private(set) var newCookies = 0
 
     public init() throws(Failure) {
         guard let share = curl_share_init() else { throw CookieJar.noMemory }
@@ -33,6 +35,13 @@ public final class CookieJar {
 
     private static var noMemory: Failure { Failure(.outOfResources, "no memory is left for cookies") }
 
+    /// Notes that a response sets cookies.
+    func noteCookies(_ count: Int) {
+        guard count > 0 else { return }
+        newCookies += count
+        onChange()
+    }
+
     /// Adds cookies, in the format of `lines()`. Expired cookies are ignored.
     public func add(_ lines: [String]) {
         for line in lines.compactMap(CookieLine.readable) where line.utf8.count <= CookieJar.lineLimit {
@@ -42,7 +51,9 @@ public final class CookieJar {
 
     /// Returns all cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the
     /// domains with the most cookies lose their oldest cookies.
+    @discardableResult
     public func lines() -> [String] {
+        newCookies = 0
         let now = Clock.wallMilliseconds / 1_000
         let all = list().compactMap(CookieLine.readable).filter { !CookieLine.hasExpired($0, now: now) }
         let kept = CookieLimits.kept(of: all)

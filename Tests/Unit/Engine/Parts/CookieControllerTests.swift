@@ -1,9 +1,9 @@
 import BackhaulModel
-import BackhaulTransport
 import Testing
 
 @testable import BackhaulEngine
 @testable import BackhaulStore
+@testable import BackhaulTransport
 
 @Suite("Cookie jars")
 struct CookieControllerTests {
@@ -49,6 +49,20 @@ struct CookieControllerTests {
         jar.onChange()
         runtime.advance(milliseconds: 500)
         #expect(runtime.pendingStoreCalls == 0, "the store has these cookies already")
+    }
+
+    @Test("a flood of cookies is reduced to the limits of a jar before the next save")
+    func flood() throws {
+        cookies.configure(.persistent, of: session)
+        try runtime.storeReturns([String]())
+        let jar = try #require(cookies.jar(of: session))
+        jar.noteCookies(999)
+        runtime.endIteration()
+        #expect(jar.newCookies == 999)
+        jar.noteCookies(1)
+        jar.noteCookies(1)
+        runtime.endIteration()
+        #expect(jar.newCookies == 0 && runtime.pendingStoreCalls == 0)
     }
 
     @Test("cookies that are kept only in memory are not saved")
