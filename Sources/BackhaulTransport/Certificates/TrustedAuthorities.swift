@@ -31,12 +31,9 @@ final class TrustedAuthorities: @unchecked Sendable {
     fileprivate func use(in context: UnsafeMutableRawPointer) { functions.use(context, store) }
 }
 
-/// Prepares the TLS context of a connection. If the receiver is a `TrustedAuthorities`, sets its store in place of the
-/// store that libcurl has made. Removes the cipher suites with DHE, because the server chooses their prime: with a long
-/// one, the handshake occupies the loop for a long time.
-let prepareContext: curl_ssl_ctx_callback = { _, context, receiver in
-    guard let context else { return CURLE_OK }
-    if var functions = CurlLibrary.ciphers { bhl_ciphers_remove_dhe(&functions, context) }
-    if let receiver { Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context) }
+/// Sets the store of `TrustedAuthorities` in the TLS context, in place of the store that libcurl has made.
+let useAuthorities: curl_ssl_ctx_callback = { _, context, receiver in
+    guard let context, let receiver else { return CURLE_OK }
+    Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context)
     return CURLE_OK
 }

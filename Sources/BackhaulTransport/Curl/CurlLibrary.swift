@@ -46,12 +46,6 @@ enum CurlLibrary {
         return withOpenSSL.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// OpenSSL's functions for cipher suites, or nil if libcurl uses another TLS library.
-    static let ciphers: bhl_ciphers? = {
-        var functions = bhl_ciphers()
-        return withOpenSSL.flatMap { bhl_ciphers_load(&functions, $0) == 1 ? functions : nil }
-    }()
-
     /// The path of the file with the authorities that the system trusts. This build of libcurl has a path of the file.
     /// If there is no file, because libcurl was built for another distribution, the path of this distribution is used.
     static let systemAuthorities: String? = {

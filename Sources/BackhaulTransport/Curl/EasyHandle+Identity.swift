@@ -17,9 +17,8 @@ extension EasyHandle {
     /// Sets the certificates. If the transport (the code that uses libcurl) has not read a file of certificates,
     /// libcurl reads the file.
     private func set(_ certificates: CertificateSet, or identity: ConnectionIdentity) throws(Failure) {
-        var authorities: TrustedAuthorities?
-        if case .authorities(let found) = certificates.authorities?.content {
-            authorities = found
+        if case .authorities(let authorities) = certificates.authorities?.content {
+            bhl_easy_set_context_function(handle, useAuthorities, authorities.pointer)
             for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] {
                 try set(option, nil)
             }
@@ -30,7 +29,6 @@ extension EasyHandle {
             try set(CURLOPT_CAPATH, nil)
             try set(CURLOPT_PROXY_CAPATH, nil)
         }
-        bhl_easy_set_context_function(handle, prepareContext, authorities?.pointer)
         guard let file = identity.tls.clientCertificate else { return }
         // If a key is encrypted and no password is set, OpenSSL asks for the password on the terminal of the process.
         try set(CURLOPT_KEYPASSWD, "")
