@@ -22,7 +22,6 @@ final class ClientConnection {
     /// client's commands keep their order.
     var isInspecting = false
     var inspectedDirectories = InspectedDirectories()
-    var storedReplies = StoredReplyBudget()
     private var queuedMessages: ArraySlice<ClientMessage> = []
     /// Whether a disk thread is copying or linking the body files of an enqueue into the store. This work may take
     /// long. Later enqueues wait until it ends. Other commands do not wait.

@@ -89,42 +89,33 @@ final class CommandCall {
     private struct Applied: Sendable {
         var reply: Reply
         var change: Change?
-        /// The bytes of the new stored reply; nil if the command was applied before.
-        var storedSize: Int?
+        var isNew: Bool
     }
 
     /// Applies a command only one time, even if the client sends it several times. The reply is stored until the client
-    /// has received it. A new command is refused if the client has too many stored replies. `then` is called only if
-    /// the command was not applied before. `always` is called before each reply that is not a failure. `mayBeDelayed`:
-    /// whether the store may delay the command for a few milliseconds.
+    /// has received it. `then` is called only if the command was not applied before. `always` is called before each
+    /// reply that is not a failure. `mayBeDelayed`: whether the store may delay the command for a few milliseconds.
     func applyOnce(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?), mayBeDelayed: Bool = false,
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
         beforeReply: @escaping ReplyBarrier = { reply in reply() }
     ) {
         let (command, repliedThrough) = (commandID, repliedThrough)
-        connection.storedReplies.confirm(through: repliedThrough)
-        let isRefused = connection.storedReplies.isSpent
         engine.runtime.store(
             { (transaction) throws(Failure) -> Applied in
                 if let command {
                     try transaction.commands.forget(command.client, through: repliedThrough)
                     if let bytes = try transaction.commands.reply(to: command) {
-                        return Applied(reply: try Wire.decodeReply(bytes))
+                        return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
                     }
                 }
-                if isRefused { throw StoredReplyBudget.failure }
                 let (reply, change) = try body(transaction)
-                let bytes = Wire.encodeReply(reply)
-                if let command { try transaction.commands.remember(command, reply: bytes) }
-                return Applied(reply: reply, change: change, storedSize: bytes.count)
+                if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
+                return Applied(reply: reply, change: change, isNew: true)
             }, mayBeDelayed: mayBeDelayed,
             then: { [self] result in
                 if case .success(let applied) = result {
-                    if let size = applied.storedSize {
-                        connection.storedReplies.add(replySize: size)
-                        then(applied.change)
-                    }
+                    if applied.isNew { then(applied.change) }
                     always(applied.reply)
                     // Events that the command caused are sent before its reply.
                     engine.queue(engine.clients.events.flushAnnouncements())

@@ -66,22 +66,6 @@ struct BoundsTests {
         #expect(budget.used == 0)
     }
 
-    @Test("a client that does not confirm its replies may store a limited number of them, until it confirms more")
-    func storedReplies() {
-        var budget = StoredReplyBudget()
-        budget.confirm(through: 7)
-        // 1,000 replies of the longest chunks of an enqueue, or half a million short replies.
-        for _ in 0..<1_000 { budget.add(replySize: 40_000) }
-        #expect(!budget.isSpent)
-        for _ in 0..<1_000 { budget.add(replySize: 40_000) }
-        budget.confirm(through: 7)
-        #expect(budget.isSpent)
-        budget.confirm(through: 8)
-        #expect(!budget.isSpent)
-        for _ in 0..<500_000 { budget.add(replySize: 16) }
-        #expect(!budget.isSpent)
-    }
-
     private func item(_ task: UInt64, _ disposition: Enqueued.Disposition = .new) -> Enqueued {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
