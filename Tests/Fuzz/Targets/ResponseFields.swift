@@ -1,5 +1,6 @@
 import BackhaulPlatform
 import CCurl
+import Glibc
 
 @testable import BackhaulModel
 @testable import BackhaulTransport
@@ -16,13 +17,29 @@ enum ResponseFields {
     /// The values of several fields are separated by NUL.
     @Sendable static func contentLength(_ bytes: [UInt8]) throws {
         let values = FuzzInput(bytes).parts()
-        let length = ContentLength(values.map { ResponseField("Content-Length", $0) })
-        guard case .bytes(let number) = length, number < .max else { return }
-        let numbers = values.flatMap { $0.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
-        for text in numbers {
-            let digits = String(decoding: text, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
-            try requireEqual(UInt64(digits), number, "one of the numbers")
-        }
+        let fields = values.map { ResponseField("Content-Length", $0) }
+        let expected = length(values)
+        try requireEqual(ContentLength(fields), expected, "the length")
+        let codings = ["identity", "chunked"].map { ResponseField("transfer-encoding", $0) }
+        try requireEqual(ContentLength(fields + [codings[0]]), expected, "the length of a body without a coding")
+        try requireEqual(ContentLength([codings[1]] + fields), .unknown, "the length of a body in chunks")
+    }
+
+    /// All numbers between commas must have the same digits (RFC 9110, section 8.6).
+    private static func length(_ values: [[UInt8]]) -> ContentLength {
+        let list = Array(values.joined(separator: [UInt8(ascii: ",")]))
+        let numbers = list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(trimmed)
+        guard isNumber(numbers[0]), Set(numbers).count == 1 else { return .malformed }
+        return .bytes(strtoull(String(decoding: numbers[0], as: UTF8.self), nil, 10))
+    }
+
+    private static func isNumber(_ text: [UInt8]) -> Bool {
+        !text.isEmpty && text.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func trimmed(_ text: some Sequence<UInt8>) -> [UInt8] {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        return text.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
     }
 
     @Sendable static func contentRange(_ bytes: [UInt8]) throws {
@@ -40,6 +57,7 @@ enum ResponseFields {
         let url = "https://example.org/" + String(decoding: bytes, as: UTF8.self)
         for name in ServerFileName.directories(of: url) { try checkName(name) }
         if let name = ServerFileName.from(url: url) { try checkName(name) }
+        try WrittenFields.fileName(bytes)
     }
 
     private static func checkName(_ name: String) throws {
@@ -64,6 +82,11 @@ enum ResponseFields {
         }
         let delay = head.retryAfterSeconds
         if let delay { try require(delay >= 0, "a delay of \(delay)") }
+        let number = trimmed(parts[0])
+        if isNumber(number) {
+            // strtoll(3) returns the largest number for one of more than 63 bits.
+            try requireEqual(delay, Int64(strtoll(String(decoding: number, as: UTF8.self), nil, 10)), "a plain number")
+        }
         let dates = try parts.map(checkDate)
         guard dates.count == 2, let until = dates[0], let now = dates[1] else { return }
         try requireEqual(delay, max(0, until - now), "the time between two dates")
@@ -96,6 +119,7 @@ enum ResponseFields {
             let again = DigestField(head([("Repr-Digest", value)]), "Repr-Digest")
             try requireEqual(again.digests, field.digests, "the digests, written and read")
         }
+        try WrittenFields.digest(bytes)
     }
 
     /// The values of several fields are separated by NUL.
@@ -118,10 +142,16 @@ enum ResponseFields {
         }
         let offered = AuthenticationField.schemes(values.map { ResponseField("", $0).plainText })
         try require(offered.count <= AuthenticationField.schemeLimit, "\(offered.count) schemes")
+        try WrittenFields.challenge(bytes)
     }
 
     @Sendable static func location(_ bytes: [UInt8]) throws {
-        let base = "https://example.org/a/b?c#d"
+        for base in ["https://example.org/a/b?c#d", "http://example.org/a/b?c#d", "HTTPS://EXAMPLE.ORG:8443/A"] {
+            try location(bytes, from: base)
+        }
+    }
+
+    private static func location(_ bytes: [UInt8], from base: String) throws {
         let origin = try URLParser.origin(of: base)
         let redirect: Redirect
         do throws(Failure) {
@@ -130,10 +160,16 @@ enum ResponseFields {
             try requireEqual(error.status, .redirectRefused, "the status of the failure")
             return
         }
-        try requireEqual(redirect.origin.scheme, "https", "the scheme")
+        let schemes = origin.scheme == "https" ? ["https"] : ["http", "https"]
+        try require(schemes.contains(redirect.origin.scheme), "the scheme \(redirect.origin.scheme)")
         try requireEqual(redirect.keepsHeaders, redirect.origin == origin, "whether the headers are sent")
         try require(redirect.url.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "a URL that is not ASCII")
         try requireEqual(try URLParser.origin(of: redirect.url), redirect.origin, "the origin of the URL")
+        // A fragment alone leads to the base as it was written.
+        guard redirect.url != base else { return }
+        let again = try URLParser.resolve(Array(redirect.url.utf8), against: base)
+        try requireEqual(again.url, redirect.url, "the URL, resolved again")
+        try requireEqual(again.origin, redirect.origin, "the origin of the URL, resolved again")
     }
 
     /// The bytes are lines of Netscape's cookie file, or Set-Cookie fields.
@@ -151,5 +187,6 @@ enum ResponseFields {
         let second = try CookieJar()
         second.add(kept)
         try requireEqual(second.lines(), kept, "the cookies, stored and loaded")
+        try WrittenFields.cookie(bytes, now: now)
     }
 }

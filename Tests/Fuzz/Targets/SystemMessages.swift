@@ -19,6 +19,7 @@ enum SystemMessages {
     private static let (power, thermal) = ("SUBSYSTEM=power_supply", "SUBSYSTEM=thermal")
 
     @Sendable static func mounts(_ bytes: [UInt8]) throws {
+        try WrittenLists.mounts(bytes)
         let mounts = MountTable.parse(bytes)
         let lines = bytes.split(separator: 0x0A)
         try require(mounts.count <= lines.count, "more mounts than lines")

@@ -8,12 +8,16 @@ enum Uploads {
     ]
 
     /// The bytes are the size of the body, the resource of an earlier attempt, and the responses to the requests of one
-    /// attempt.
+    /// attempt; or, if the first byte is at least 128, what happens to a server that obeys its protocol.
     @Sendable static func responses(_ bytes: [UInt8]) throws {
         var input = FuzzInput(bytes)
         let choice = input.choice([ResumableUploads.ietf, .apple, .tus])
         let shift = UInt64(1 + input.byte() % 63)
         let size = input.number() >> shift
+        if let first = bytes.first, first >= 128 {
+            // The server may take only 64 KiB at a time, so a larger body would need very many requests.
+            return try upload(&input, choice, size: size % 10_000_000)
+        }
         var configuration = SessionConfiguration(identifier: "fuzz")
         configuration.policy.resumableUploads = choice
         let known = resource(&input, UploadProtocol(choice, size: size), size: size)
@@ -42,21 +46,70 @@ enum Uploads {
         throw Violation(description: "the attempt does nothing in its phase \(machine.phase)")
     }
 
-    /// The server gets only bytes that the body has, and no more of them than it takes at a time.
+    /// Uploads a body in as many attempts as are needed. When the bytes are used up, the server has no failures any
+    /// more.
+    private static func upload(_ input: inout FuzzInput, _ choice: ResumableUploads, size: UInt64) throws {
+        var server = UploadServer(UploadProtocol(choice, size: size), size: size)
+        var known: UploadResource?
+        var attemptsLeft = 5
+        while attemptsLeft > 0 {
+            if input.isEmpty { attemptsLeft -= 1 }
+            switch try attempt(&known, at: &server, &input, choice, size: size) {
+            case .succeeded:
+                return try require(server.isComplete, "the upload succeeded, but the server does not have all bytes")
+            case .retry, .startOver: break
+            case let conclusion: throw Violation(description: "the upload ends with \(conclusion)")
+            }
+        }
+        throw Violation(description: "the upload never ends")
+    }
+
+    private static func attempt(
+        _ known: inout UploadResource?, at server: inout UploadServer, _ input: inout FuzzInput,
+        _ choice: ResumableUploads, size: UInt64
+    ) throws -> UploadMachine.Conclusion {
+        var configuration = SessionConfiguration(identifier: "fuzz")
+        configuration.policy.resumableUploads = choice
+        var machine = UploadMachine(
+            url: "https://example.org/a", policy: TransferPolicy(configuration), size: size, resource: known)
+        var events: [UploadMachine.Event] = [.start]
+        while !events.isEmpty {
+            for action in machine.handle(events.removeFirst()) {
+                switch action {
+                case .openBody(let step):
+                    try check(step, of: size)
+                    events.append(.opened)
+                case .startTransfer(let step): events = server.events(after: step, &input)
+                case .stopTransfer: events = []
+                case .record(let resource):
+                    known = resource
+                    events.insert(.recorded, at: 0)
+                case .abandon: known = nil
+                case .conclude(let conclusion): return conclusion
+                case .releaseSlot, .close, .stopExtraParts: break
+                }
+            }
+        }
+        throw Violation(description: "the attempt does nothing in its phase \(machine.phase)")
+    }
+
+    /// The server gets only bytes that the body has, and no more of them than it takes at a time. But a limit that is
+    /// too low for the rest of the body is not respected.
     private static func check(_ step: UploadStep, of size: UInt64) throws {
         guard case .append(let resource, let count) = step else { return }
         let isInside = resource.offset <= size && count <= size - resource.offset
         try require(isInside, "\(count) bytes from \(resource.offset) on, of \(size) bytes")
-        let longest = resource.longestAppend ?? .max
+        let longest = max(resource.longestAppend ?? .max, UploadResource.leastAppend)
         try require(count <= longest, "\(count) bytes, but the server takes \(longest)")
-        try require(longest >= UploadResource.leastAppend, "a limit of \(longest) bytes")
+        let least = min(size - resource.offset, UploadResource.leastAppend)
+        try require(count >= least, "only \(count) bytes of \(size - resource.offset)")
     }
 
     private static func resource(
         _ input: inout FuzzInput, _ uploadProtocol: UploadProtocol, size: UInt64
     ) -> UploadResource? {
         guard input.byte() % 2 == 1 else { return nil }
-        let longest = input.byte() % 2 == 1 ? input.number() : nil
+        let longest = input.flag() ? input.number() : nil
         return UploadResource(
             uploadProtocol, url: "https://example.org/u", offset: min(input.number(), size), longestAppend: longest)
     }

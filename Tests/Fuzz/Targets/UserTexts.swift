@@ -24,6 +24,7 @@ enum UserTexts {
     }
 
     @Sendable static func inputList(_ bytes: [UInt8]) throws {
+        try WrittenLists.inputList(bytes)
         let list: InputList
         do throws(CommandError) { list = try withFile(bytes, InputList.init) } catch { return try checkUsage(error) }
         let lines = bytes.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }.count
@@ -65,6 +66,7 @@ enum UserTexts {
     }
 
     @Sendable static func checksums(_ bytes: [UInt8]) throws {
+        try WrittenLists.checksums(bytes)
         do throws(CommandError) {
             let list = try ChecksumList(bytes, name: "list")
             switch try list.checksum(of: "https://example.org/pool/a.iso", file: "b") {
@@ -142,7 +144,7 @@ enum UserTexts {
     }
 
     /// Passes the path of a file with the bytes, which only its owner may read.
-    private static func withFile<Result>(
+    static func withFile<Result>(
         _ bytes: [UInt8], _ body: (String) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
         var path = Array("/dev/shm/backhaul-fuzz-XXXXXX".utf8CString)
