@@ -1,4 +1,5 @@
 import Backhaul
+import struct BackhaulModel.ShownURL
 import CLinux
 import Glibc
 
