@@ -57,11 +57,10 @@ struct ChecksumList {
 
     /// The path and the checksum of a line such as "DIGITS *a.iso" or "SHA256 (a.iso) = DIGITS".
     private static func parts(of line: Substring) -> (path: String, checksum: Checksum)? {
-        if let open = line.firstRange(of: " ("), let end = line.ranges(of: ") = ").last {
-            // Other algorithms have as many digits, such as SHA512/256.
-            guard ["SHA256", "SHA512"].contains(line[..<open.lowerBound]), open.upperBound <= end.lowerBound else {
-                return nil
-            }
+        // Other algorithms have as many digits, such as SHA512/256. A name in a line of GNU may also have parentheses.
+        if let open = line.firstRange(of: " ("), ["SHA256", "SHA512"].contains(line[..<open.lowerBound]),
+            let end = line.ranges(of: ") = ").last, open.upperBound <= end.lowerBound
+        {
             let path = String(line[open.upperBound..<end.lowerBound])
             return Checksum(digits: String(line[end.upperBound...])).map { (path, $0) }
         }
