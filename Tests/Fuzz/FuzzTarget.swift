@@ -25,6 +25,9 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name: "s3-document", run: ObjectStores.document),
         FuzzTarget(name: "s3-credentials", run: ObjectStores.credentials),
         FuzzTarget(name: "upload-response", run: Uploads.responses),
+        FuzzTarget(name: "downloads", run: Downloads.download),
+        FuzzTarget(name: "redaction", run: Redactions.redact),
+        FuzzTarget(name: "dependency-value", run: ChainValues.take),
         // From clients of the engine's socket and of the metrics, from the engine, and from a damaged store or fleet.
         FuzzTarget(name: "wire-client", run: Wires.client),
         FuzzTarget(name: "wire-engine", run: Wires.engine),
@@ -43,6 +46,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name: "netrc", run: UserTexts.netrc),
         FuzzTarget(name: "aws-profiles", run: UserTexts.awsProfiles),
         FuzzTarget(name: "configuration", run: UserTexts.configuration),
+        FuzzTarget(name: "proxy", run: Proxies.check),
         // From the system.
         FuzzTarget(name: "device-event", run: SystemMessages.deviceEvent),
         FuzzTarget(name: "mounts", run: SystemMessages.mounts),
