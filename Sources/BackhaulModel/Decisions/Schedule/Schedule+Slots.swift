@@ -115,7 +115,7 @@ extension Schedule {
             }
         }
         removeIdle(among: changedLanes)
-        changedLanes = []
+        changedLanes.removeAll(keepingCapacity: true)
         nextChanged = 0
         return nil
     }

@@ -123,8 +123,8 @@ public struct Schedule<
     var requestsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
-    /// The lanes that may need a load or may be idle, because they have changed. Without this list, each step would
-    /// search all lanes.
+    /// The lanes that may need a load or may be idle, because they have changed. Without this list, each search for a
+    /// load would read all lanes.
     var changedLanes: [Lane] = []
     /// The index of the first lane in `changedLanes` that was not checked for a load.
     var nextChanged = 0
