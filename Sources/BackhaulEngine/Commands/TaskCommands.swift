@@ -200,6 +200,8 @@ struct TaskCommands {
                         destination: destination, partName: engine.base.files.partName(record.task.part),
                         mode: record.task.request.mode, replace: ifExists == .replace)
                     let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
+                        // The copy of an interrupted claim to another path is a leftover now.
+                        if intent != nil { engine.housekeeping.leftovers.sweep() }
                         switch moved {
                         case .failure(let failure): call.reply(.failure(failure))
                         case .success:

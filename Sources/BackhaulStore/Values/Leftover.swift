@@ -4,8 +4,8 @@ public import BackhaulModel
 public struct Leftover: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// The part file (unfinished download) of a task that was cancelled, has failed, or has a new part file now. If
-        /// `destinationPath` is nil, the part file is in the store's folder of kept files. Or the copy of an
-        /// interrupted claim to this path, which has the name of a part file.
+        /// `destinationPath` is nil, the part file is in the store's folder of kept files. Also the copy that an
+        /// interrupted claim to this path has left; it has the name of a part file.
         case part(destinationPath: String?)
         /// The kept file (finished download in the store) of a task whose event was acknowledged, although the host has
         /// not claimed the file.
