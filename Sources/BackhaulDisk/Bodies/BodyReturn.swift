@@ -38,10 +38,11 @@ final class BodyReturn {
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
                 // If the file is not in the store any more, it was moved before a crash, perhaps without the syncs of
-                // the two directories. A missing directory needs no sync.
+                // the two directories. A directory that is missing, or that this user cannot reach any more, is not
+                // synced: otherwise, the return would never end.
                 do throws(SystemError) {
                     try files.syncDirectory(try openTarget(&directories).number)
-                } catch where [ENOENT, ENOTDIR].contains(error.code) {}
+                } catch where [ENOENT, ENOTDIR, ELOOP, EACCES].contains(error.code) {}
                 try files.syncDirectory(from.number)
                 return true
             }

@@ -152,6 +152,12 @@ struct BodyReturnTests {
         // A missing directory needs no sync.
         #expect(await returnBodies(home.path("in/a"), on: threads) == nil)
         #expect(faults.operations.suffix(2) == [.openDirectory, .syncDirectory])
+        // Neither does a directory that this user cannot reach any more.
+        for code in [EACCES, ELOOP] {
+            faults.fail(.openDirectory, after: 1, with: code)
+            #expect(await returnBodies(home.path("a"), on: threads) == nil)
+            #expect(faults.operations.suffix(2) == [.openDirectory, .syncDirectory])
+        }
     }
 
     @Test(
