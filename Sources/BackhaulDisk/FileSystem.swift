@@ -333,9 +333,8 @@ struct FileSystem: Sendable {
             try remove(from, in: fromDirectory)
         } catch where !replace && error.code == EEXIST {
             guard try isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory) else { throw error }
+            try finishPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory)
             try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
-            // Until the rename, the earlier time identifies an empty placeholder.
-            setModified(to, in: toDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
         }
     }
 
@@ -353,7 +352,23 @@ struct FileSystem: Sendable {
         let oldest = now - Self.placeholderMark + 365 * 86_400 * 1_000_000_000
         let restored = modified.map { $0 > oldest ? $0 : now } ?? now
         defer { setModified(from, in: fromDirectory, nanoseconds: restored) }
-        let file = try create(in: directory, to)
+        try fill(try create(in: directory, to), placeholderFor: from, named: to, in: directory)
+    }
+
+    /// Finishes a placeholder whose making a crash has interrupted. The earlier time of the file `from` identifies an
+    /// empty placeholder, so it changes only after the content is synced. It changes before the rename, because no
+    /// later engine corrects the time of a finished file.
+    private func finishPlaceholder(
+        for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
+    ) throws(SystemError) {
+        try fill(try open(in: directory, ownNamed: to), placeholderFor: from, named: to, in: directory)
+        setModified(from, in: fromDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
+    }
+
+    /// Writes and syncs the content of the placeholder `to`. After an error, removes the placeholder.
+    private func fill(
+        _ file: Descriptor, placeholderFor from: String, named to: String, in directory: Int32
+    ) throws(SystemError) {
         do {
             try write(file.number, Self.placeholder(for: from)[...], at: 0)
             try sync(file.number)

@@ -125,6 +125,20 @@ import Testing
         #expect(try #require(modified(path)) >= taken)
     }
 
+    @Test("before a file replaces its interrupted placeholder, its time of modification is set back")
+    func interruptedPlaceholder() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try DiskTests.write([], to: location.destination.path)
+        let taken = try #require(modified(location.destination.path))
+        setModified(scratch.partPath(location), taken - 1_136_000_000)
+        // The first rename finds the placeholder, and the second one would replace it.
+        faults.fail(.rename, after: 1, with: EIO)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
+        #expect(try #require(modified(scratch.partPath(location))) >= taken)
+    }
+
     @Test("only for the moment in which the placeholder is made, the file has another time of modification")
     func unchangedTime() async throws {
         let location = try scratch.location("file")
