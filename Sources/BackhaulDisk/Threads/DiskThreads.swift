@@ -200,10 +200,14 @@ public final class DiskThreads: Sendable {
 
     /// Returns the thread that reads only metadata, so that these reads do not wait for writes. The engine may not see
     /// the device that the host has sent. Such a device gets no threads, because the number of file systems that have
-    /// their own threads is limited.
+    /// their own threads is limited. The path then decides, which may lead to another file system by a symbolic link.
     func metadataWorker(at destination: Destination) -> Worker<DiskContext> {
-        let known = state.withLock { $0.all[destination.directoryDevice] }
-        return (known ?? workers(nil, destination.path)).metadataWorker
+        let device = destination.directoryDevice
+        let isSeen = state.withLock { state in
+            if state.all[device] != nil { return true }
+            return state.mounts.hasMount(of: device)
+        }
+        return workers(isSeen ? device : nil, destination.path).metadataWorker
     }
 
     private func workers(of destination: Destination) -> FileSystemWorkers {

@@ -13,12 +13,22 @@ struct MountTable {
 
     /// Returns the device of the path's file system, or nil if no mount point of the path is known, as in a chroot.
     mutating func device(of path: String) -> UInt64? {
-        let now = Clock.bootMilliseconds
-        if mounts.isEmpty || readAt + Self.cacheMilliseconds <= now {
-            mounts = Self.text.map(Self.parse) ?? mounts
-            readAt = now
-        }
+        update()
         return Self.find(path, in: mounts)
+    }
+
+    /// Whether the list has a mount of this device. A directory in a subvolume of Btrfs has another device than its
+    /// mount.
+    mutating func hasMount(of device: UInt64) -> Bool {
+        update()
+        return mounts.contains { $0.device == device }
+    }
+
+    private mutating func update() {
+        let now = Clock.bootMilliseconds
+        guard mounts.isEmpty || readAt + Self.cacheMilliseconds <= now else { return }
+        mounts = Self.text.map(Self.parse) ?? mounts
+        readAt = now
     }
 
     static func find(_ path: String, in mounts: [(point: [UInt8], device: UInt64)]) -> UInt64? {

@@ -59,6 +59,15 @@ struct DestinationInspectionTests {
         #expect(Set(workers).count == 1)
     }
 
+    @Test("a file system that the engine sees gets its own threads, also for a path by way of another file system")
+    func linkedFileSystem() throws {
+        let direct = try destination(in: "a")
+        var linked = direct
+        linked.directoryDevice = try #require(FileIdentity(at: "/proc")).device
+        #expect(threads.metadataWorker(at: linked) !== threads.metadataWorker(at: direct))
+        #expect(threads.metadataWorker(at: linked) === threads.metadataWorker(at: linked))
+    }
+
     @Test("the inspection returns the identity of each directory's file system")
     func fileSystems() throws {
         let found = try #require(identities([try destination(in: "a"), try destination(in: "b")])).get()
