@@ -227,20 +227,10 @@ struct FileSystem: Sendable {
         try sync(.sync, file) { fsync(file) }
     }
 
-    /// Some file systems of virtual machines, old CIFS servers and FUSE servers have no fsync(2), mostly for
-    /// directories. The next best way is a sync of the whole file system.
     private func sync(_ operation: FileOperation, _ file: Int32, _ body: () -> Int32) throws(SystemError) {
-        let unsupported = [EINVAL, ENOSYS, EOPNOTSUPP]
-        do {
-            _ = try measured { () throws(SystemError) in try call(operation, body) }
-        } catch where unsupported.contains(error.code) || error.code == EBADF {
-            let original = error
-            do {
-                try syncFileSystem(file)
-            } catch where unsupported.contains(error.code) {
-                if original.code == EBADF { throw original }
-            }
-        }
+        try FileSync.sync(
+            { () throws(SystemError) in _ = try measured { () throws(SystemError) in try call(operation, body) } },
+            orFileSystem: { () throws(SystemError) in try syncFileSystem(file) })
     }
 
     /// Syncs all files and names of the file system that has this file or directory. Reports errors of writes since the

@@ -90,9 +90,12 @@ struct Publication {
         guard opened >= 0 else { return .unavailable(failure(errno)) }
         defer { close(opened) }
         if let refusal = change(opened) { return refusal }
-        // Some file systems, such as those of FUSE, cannot sync a single directory.
-        let isDurable = fsync(opened) == 0 || [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) && syncfs(opened) == 0
-        return isDurable ? .placed : .unavailable(failure(errno))
+        do throws(SystemError) {
+            try FileSync.sync(opened)
+            return .placed
+        } catch {
+            return .unavailable(failure(error.code))
+        }
     }
 
     /// Gives the temporary file its final name. Uses the open directory instead of its path, because a symbolic link on

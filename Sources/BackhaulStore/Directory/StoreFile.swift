@@ -21,12 +21,7 @@ extension StoreDirectory {
     /// may have been killed, or may have left the sync to the engine. A mount point existed before its mount, so the
     /// directories above it are not synced.
     private func syncPath() throws(Failure) {
-        guard fsync(descriptor.number) == 0 else {
-            // Some file systems cannot sync a single directory, for example some of FUSE.
-            guard [EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(bhl_errno()) else { throw fileFailure("folders") }
-            syncfs(descriptor.number)
-            return
-        }
+        try sync(descriptor.number, "folders")
         var (steps, below) = ("..", identity)
         while let above = FileIdentity(at: steps, from: descriptor.number), above != below,
             above.device == below.device
@@ -34,10 +29,19 @@ extension StoreDirectory {
             // This user may be allowed to pass through a directory, and not to open it.
             let number = bhl_openat(descriptor.number, steps, O_RDONLY | O_DIRECTORY, 0)
             if number >= 0 {
-                fsync(number)
+                try? FileSync.sync(number)
                 close(number)
             }
             (steps, below) = (steps + "/..", above)
+        }
+    }
+
+    /// Syncs an open file or folder. `name`: what a failure names.
+    func sync(_ number: Int32, _ name: String) throws(Failure) {
+        do throws(SystemError) {
+            try FileSync.sync(number)
+        } catch {
+            throw fileFailure(name, error.code)
         }
     }
 
@@ -49,7 +53,7 @@ extension StoreDirectory {
             number = bhl_openat(descriptor.number, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
             if number >= 0 {
                 fchmod(number, 0o600)
-                fsync(descriptor.number)
+                try? FileSync.sync(descriptor.number)
             }
         }
         guard number < 0 else { return Descriptor(owning: number) }

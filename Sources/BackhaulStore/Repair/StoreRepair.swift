@@ -80,10 +80,11 @@ public struct StoreRepair {
         let bytes = Array(([try freeName()] + losses).joined(separator: "\0").utf8)
         try directory.writeAll(bytes[...], to: list, Self.folder, at: 0)
         // Only a complete database has the name that a later repair looks for.
-        guard fsync(list.number) == 0, fsync(new.descriptor.number) == 0,
-            renameat(work.descriptor.number, "building", work.descriptor.number, "new") == 0,
-            fsync(work.descriptor.number) == 0, fsync(store) == 0
-        else { throw directory.fileFailure(Self.folder) }
+        for number in [list.number, new.descriptor.number] { try directory.sync(number, Self.folder) }
+        guard renameat(work.descriptor.number, "building", work.descriptor.number, "new") == 0 else {
+            throw directory.fileFailure(Self.folder)
+        }
+        for number in [work.descriptor.number, store] { try directory.sync(number, Self.folder) }
         isPrepared = true
         return true
     }
@@ -170,7 +171,8 @@ public struct StoreRepair {
         // The sync of the store removes the old name for good, so the new name is synced first.
         for folder in [other.split(separator: "/").dropLast().joined(separator: "/"), "."] where !folder.isEmpty {
             let folder = Descriptor(owning: bhl_openat(store, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
-            guard folder.number >= 0, fsync(folder.number) == 0 else { throw directory.fileFailure(other) }
+            guard folder.number >= 0 else { throw directory.fileFailure(other) }
+            try directory.sync(folder.number, other)
         }
     }
 

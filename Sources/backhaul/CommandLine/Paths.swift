@@ -1,3 +1,4 @@
+import BackhaulPlatform
 import CLinux
 import Glibc
 
@@ -155,11 +156,11 @@ enum Paths {
         return changed
     }
 
-    /// Syncs the entries of a directory to the disk, if this user can open it and its file system has such a sync.
+    /// Syncs the entries of a directory to the disk, if this user can open it. Errors are ignored.
     static func sync(_ directory: String) {
         let number = bhl_open(directory, O_RDONLY | O_DIRECTORY, 0)
         guard number >= 0 else { return }
-        fsync(number)
+        try? FileSync.sync(number)
         close(number)
     }
 }

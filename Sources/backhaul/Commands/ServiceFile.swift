@@ -1,3 +1,4 @@
+import BackhaulPlatform
 import BackhaulUserManager
 import CLinux
 import Glibc
@@ -68,18 +69,14 @@ struct ServiceFile {
         let beside = path + ".new"
         let number = bhl_open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644)
         guard number >= 0 else { throw failed("written", path) }
-        let isWritten = Output.write(text, to: number) && sync(number)
+        // A file system without a sync is no failure.
+        let isWritten = Output.write(text, to: number) && (try? FileSync.sync(number)) != nil
         guard close(number) == 0, isWritten, rename(beside, path) == 0 else {
             let error = failed("written", path)
             unlink(beside)
             throw error
         }
         changed.forEach(Paths.sync)
-    }
-
-    /// Returns false if the disk has failed. Some file systems cannot sync a file.
-    private static func sync(_ file: Int32) -> Bool {
-        fsync(file) == 0 || [EINVAL, ENOSYS, EOPNOTSUPP].contains(bhl_errno())
     }
 
     static func remove(_ path: String) throws(CommandError) {
