@@ -1,6 +1,5 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
-internal import CLinux
 internal import Glibc
 
 /// The files of one run of a task: a temporary file, whose name has the run, and the destination beside it.
