@@ -42,6 +42,7 @@ public final class Engine: Sendable {
         ended: @escaping @Sendable (EngineEnd) -> Void
     ) throws(Failure) {
         self.directory = directory
+        try directory.makeFolders()
         store = try StoreThread(
             directory: directory, lock: storeLock,
             resolver: URLResolver { (reference, base) throws(Failure) in

@@ -18,7 +18,6 @@ final class StoreFiles {
 
     init(_ directory: StoreDirectory) throws(Failure) {
         self.directory = directory
-        try directory.makeFolders()
         bodies = try DestinationCheck.check(path: directory.bodyFile(named: "0"), ifExists: .replace)
         kept = try DestinationCheck.check(path: directory.keptPath + "/0", ifExists: .replace)
     }

@@ -5,12 +5,18 @@ internal import Glibc
 
 extension StoreDirectory {
     /// Makes the folders of kept files and of request bodies, and syncs the path to them. Only the user can access the
-    /// folders. The engine, which runs uploads and downloads, calls this function when it starts.
+    /// folders. The engine, which runs uploads and downloads, calls this function before it makes the database. So a
+    /// database shows that the path was synced.
     public func makeFolders() throws(Failure) {
-        for name in Self.folderNames where mkdirat(descriptor.number, name, 0o700) != 0 && bhl_errno() != EEXIST {
-            throw fileFailure(name)
+        var needsSync = try sizeOfFile(Schema.fileName) == nil
+        for name in Self.folderNames {
+            if mkdirat(descriptor.number, name, 0o700) == 0 {
+                needsSync = true
+            } else if bhl_errno() != EEXIST {
+                throw fileFailure(name)
+            }
         }
-        try syncPath()
+        if needsSync { try syncPath() }
     }
 
     /// Syncs the names of the folders, of the store and of the directories above it, so that they survive a power loss.
