@@ -6,9 +6,10 @@ public struct FileIdentity: Hashable, Sendable {
     public let device: UInt64
     public let inode: UInt64
 
+    public init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+
     private init(_ status: inout stat) {
-        device = bhl_device(&status)
-        inode = UInt64(status.st_ino)
+        self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
 
     /// The identity of the file that this descriptor refers to. Nil for a closed descriptor.

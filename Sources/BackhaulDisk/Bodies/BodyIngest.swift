@@ -10,7 +10,7 @@ final class BodyIngest {
 
     private let body: IngestedBody
     private let folder: String
-    private let forbidden: [(UInt64, UInt64)]
+    private let forbidden: [FileIdentity]
     private let files: FileSystem
     private var source: Descriptor?
     private var copy: Descriptor?
@@ -20,7 +20,7 @@ final class BodyIngest {
     private var result: BodyFile
     private var path: String { body.file.path }
 
-    init(_ body: IngestedBody, in folder: String, forbidden: [(UInt64, UInt64)], files: FileSystem) {
+    init(_ body: IngestedBody, in folder: String, forbidden: [FileIdentity], files: FileSystem) {
         self.body = body
         self.folder = folder
         self.forbidden = forbidden
@@ -70,7 +70,7 @@ final class BodyIngest {
 
     private func link() throws(SystemError) -> Bool {
         let parent = try files.status(of: SplitPath(path).directory)
-        if let parent, forbidden.contains(where: { $0 == (parent.device, parent.inode) }) {
+        if let parent, forbidden.contains(FileIdentity(device: parent.device, inode: parent.inode)) {
             throw SystemError(code: EPERM, messageStart: "cannot consume a file of the store")
         }
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {

@@ -1,5 +1,5 @@
 public import BackhaulModel
-internal import BackhaulPlatform
+public import BackhaulPlatform
 
 /// A file of a request body that is taken into the store when the upload is enqueued.
 public struct IngestedBody: Sendable {
@@ -23,10 +23,9 @@ extension DiskThreads {
     ///
     /// `then` is called after all files are synced, with the files from which the bodies must be read. If one or more
     /// files fail, `then` gets the failure of the failed file that is first in `bodies`. In this case, no file of this
-    /// call stays in `folder`. `forbidden` lists directories from which no file may be consumed, as pairs of device and
-    /// inode.
+    /// call stays in `folder`. `forbidden` lists directories from which no file may be consumed.
     public func ingest(
-        _ bodies: [IngestedBody], in folder: String, forbidden: [(UInt64, UInt64)],
+        _ bodies: [IngestedBody], in folder: String, forbidden: [FileIdentity],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard !bodies.isEmpty else { return then(.success([])) }
@@ -40,7 +39,7 @@ extension DiskThreads {
     private static let maximumIngests = 128
 
     private func ingestNext(
-        of bodies: [IngestedBody], in folder: String, _ forbidden: [(UInt64, UInt64)], _ outcomes: Lock<IngestState>,
+        of bodies: [IngestedBody], in folder: String, _ forbidden: [FileIdentity], _ outcomes: Lock<IngestState>,
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard let index = outcomes.withLock({ $0.takeNext() }) else { return }

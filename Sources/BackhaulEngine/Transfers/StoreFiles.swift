@@ -55,16 +55,16 @@ final class StoreFiles {
     /// The other paths of the destination, if its directory has several paths.
     func otherPaths(of destination: Destination) -> [String] { aliases.others(of: destination) }
 
-    /// Device and inode of the store's own directories.
-    var folders: [(UInt64, UInt64)] {
-        [(directory.identity.device, directory.identity.inode)]
-            + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
+    /// The store's own directories.
+    var folders: [FileIdentity] { [directory.identity] + [kept, bodies].map(Self.directory(of:)) }
+
+    private static func directory(of destination: Destination) -> FileIdentity {
+        FileIdentity(device: destination.directoryDevice, inode: destination.directoryInode)
     }
 
     /// Fails when the destination is inside of the store, because a download could replace the store's own files.
     func checkIsOutside(_ destination: Destination) throws(Failure) {
-        let directory = (destination.directoryDevice, destination.directoryInode)
-        guard !folders.contains(where: { $0 == directory }) else {
+        guard !folders.contains(Self.directory(of: destination)) else {
             throw Failure(
                 .invalidArgument,
                 "the destination \(destination.path) lies inside the store; choose a directory outside of it")

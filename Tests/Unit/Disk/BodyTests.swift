@@ -27,7 +27,7 @@ struct BodyTests {
         try await result { reader.read(at: offset, count: count, then: $0) }.get()
     }
 
-    private func ingest(_ bodies: [IngestedBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
+    private func ingest(_ bodies: [IngestedBody], forbidden: [FileIdentity] = []) async throws -> [BodyFile] {
         try await result { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
     }
 
@@ -149,11 +149,10 @@ struct BodyTests {
     func forbidden() async throws {
         try write([1], to: store.path("database"))
         let file = try BodyCheck.check(path: store.path("database"))
-        let folder = try #require(try FileSystem().status(of: store.path))
+        let folder = try #require(FileIdentity(at: store.path))
         #expect(
             await status {
-                _ = try await ingest(
-                    [IngestedBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
+                _ = try await ingest([IngestedBody(file, .consume, name: "c")], forbidden: [folder])
             } == .bodyUnavailable)
         #expect(store.names() == ["database"])
     }
