@@ -12,25 +12,26 @@ extension Transfer {
             throw TransferFailure.refused(origin.server, of: origin.text)
         }
         exchange.proxy = route?.origin
-        let server = serverCredential
+        // A request of S3 is signed.
+        let server = request.s3 == nil ? request.credentials?.credential(server: origin.text, url: target.url) : nil
         let proxy = route?.origin.flatMap { request.credentials?.credential(proxy: $0) }
-        (credentials.server, credentials.proxy) = (server?.number, proxy?.number)
         for credential in [server, proxy] { if let credential { secrets.add(credential.response) } }
         if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
         var used = HopCredentials(server: server, proxy: proxy, through: route)
+        let isWhole = !used.withhold(protectedNames)
+        // A response does not show whether the server accepts a credential of which only a part was sent.
+        (credentials.server, credentials.proxy) = (isWhole ? server?.number : nil, proxy?.number)
         used.restrictProxyScheme(to: target.proxyOffer)
         if let tokens = exchange.authentication.negotiateTokens { used.present(tokens) }
         exchange.authentication.credentials = used
         return (route, used)
     }
 
-    /// The session's credential for the server of this hop. A request of S3 is signed. A response to a refresh must
-    /// have an effect, so a credential replaces no headers that are refreshed.
-    private var serverCredential: SessionCredentials.Credential? {
-        guard request.s3 == nil, let known = request.credentials?.credential(server: origin.text, url: target.url)
-        else { return nil }
-        let isRefreshed = request.headersAreRefreshed && origin == request.origin
-        return isRefreshed && known.response.replaces(request.headers) ? nil : known
+    /// The names of the refreshed headers that this hop sends, in lower case. A response to a refresh must have an
+    /// effect, so a credential replaces none of these headers.
+    private var protectedNames: Set<String> {
+        guard target.keepsHeaders, !request.refreshedNames.isEmpty else { return [] }
+        return request.refreshedNames.intersection(request.headers.map { $0.name.lowercased() })
     }
 
     func use(_ tokens: NegotiateTokens) { exchange.authentication.negotiateTokens = tokens }

@@ -6,8 +6,9 @@ public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
-    /// Whether the host gives new `headers` when the server rejects the present ones.
-    public var headersAreRefreshed = false
+    /// The names of the `headers` for which the host gives new values when the server rejects the present ones. The
+    /// names are in lower case.
+    public var refreshedNames: Set<String> = []
     /// The header fields of a protocol over HTTP, and the type of a form. They are sent to each origin, also after
     /// redirects, because the request means something else without them. They replace fields of the same names.
     public var protocolHeaders: [HeaderField] = []

@@ -191,7 +191,10 @@ final class RunningAttempt {
         }
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
-        request.headersAreRefreshed = task.request.options.refresh == .headers
+        if task.request.options.refresh == .headers {
+            // The fields of the session are not refreshed.
+            request.refreshedNames = Set(task.request.headers.map { $0.name.lowercased() })
+        }
         request.bypassesDNSCache = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = mayRepeat

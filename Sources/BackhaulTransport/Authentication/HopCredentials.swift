@@ -74,6 +74,16 @@ struct HopCredentials {
         if !usable.isEmpty { proxyScheme = usable.contains(.digest) ? .digest : usable }
     }
 
+    /// Leaves out the fields of the server's credential that have one of these names, in lower case. A user name, a
+    /// password and a Negotiate token would be sent in the field Authorization. Returns whether anything was left out.
+    mutating func withhold(_ names: Set<String>) -> Bool {
+        let count = headers.count
+        headers.removeAll { names.contains($0.name.lowercased()) }
+        guard names.contains("authorization"), user != nil || needsToken else { return headers.count < count }
+        (user, password, digestNumber, needsToken, scheme) = (nil, nil, nil, false, .basic)
+        return true
+    }
+
     /// Whether the credentials authenticate the whole connection, as with Negotiate. Other requests do not share such a
     /// connection.
     var belongsToConnection: Bool { needsToken || needsProxyToken }
@@ -104,19 +114,6 @@ struct HopCredentials {
         if user != nil { replaced.insert("authorization") }
         guard !replaced.isEmpty else { return fields }
         return fields.filter { !replaced.contains($0.name.lowercased()) } + headers
-    }
-}
-
-extension ChallengeResponse {
-    /// Whether a credential has a field that replaces one of these.
-    func replaces(_ fields: [HeaderField]) -> Bool {
-        let names: Set<String> =
-            switch self {
-            case .headers(let own): Set(own.map { $0.name.lowercased() })
-            case .credential: ["authorization"]
-            case .refuse, .standard, .url: []
-            }
-        return fields.contains { names.contains($0.name.lowercased()) }
     }
 }
 

@@ -61,13 +61,65 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: fields) == fields)
     }
 
-    @Test("a credential is known to replace header fields with the same names")
-    func replacement() {
-        #expect(ChallengeResponse.headers([HeaderField("x-key", "new")]).replaces(fields))
-        #expect(!ChallengeResponse.headers([HeaderField("Y", "")]).replaces(fields))
-        #expect(ChallengeResponse.credential(user: "u", password: "p").replaces(fields))
-        #expect(!ChallengeResponse.credential(user: "u", password: "p").replaces([HeaderField("Accept", "a")]))
-        #expect(!ChallengeResponse.standard.replaces(fields))
+    @Test("only the fields of a credential that have a protected name are withheld")
+    func withheld() {
+        let given = stored(.headers([HeaderField("x-key", "new"), HeaderField("Y", "y")]))
+        var headers = HopCredentials(server: given, proxy: nil, through: nil)
+        let isUnchanged = !headers.withhold(["authorization", "accept"])
+        #expect(isUnchanged && headers.merged(into: fields).map(\.value) == ["a", "old", "new", "y"])
+        let isChanged = headers.withhold(["x-key"])
+        #expect(isChanged && headers.merged(into: fields).map(\.value) == ["a", "old", "k", "y"])
+    }
+
+    @Test("no user, password or token is sent in place of an Authorization field that is protected")
+    func withheldPassword() {
+        let password = stored(.credential(user: "u", password: "p"), .digest)
+        var digest = HopCredentials(server: password, proxy: nil, through: nil)
+        let isKept = !digest.withhold(["x-key"])
+        #expect(isKept && digest.user == "u")
+        let isWithheld = digest.withhold(["authorization"])
+        #expect(isWithheld && digest.user == nil && digest.password == nil && !digest.mayRepeat(after: 401))
+        #expect(digest.nonceOwner(at: Origin(scheme: "http", server: "h", port: 80)) == nil)
+        #expect(digest.merged(into: fields) == fields)
+        let ticket = stored(.credential(user: "", password: ""), [.negotiate, .basic])
+        var negotiating = HopCredentials(server: ticket, proxy: nil, through: nil)
+        let isTokenWithheld = negotiating.withhold(["authorization"])
+        #expect(isTokenWithheld && !negotiating.needsToken && !negotiating.belongsToConnection)
+    }
+
+    /// The server sends the fields of the request back, and redirects `/away` to `/back` of another origin, and this to
+    /// `/end` of the first one.
+    @Test(
+        "a credential replaces no refreshed header, until a redirect has left the origin of the request",
+        arguments: [
+            ("/end", "X-A: task|X-B: credential|X-C: credential"),
+            ("/away", "X-A: credential|X-B: credential|X-C: credential"),
+        ])
+    func refreshed(_ path: String, _ sent: String) async throws {
+        try await withServer({ connection in
+            while let head = connection.readRequest() {
+                let lines = head.split(separator: "\r\n")
+                let (path, port) = (lines[0].split(separator: " ")[1], connection.port)
+                let body = lines.filter { $0.hasPrefix("X-") }.sorted().joined(separator: "|")
+                let places = ["/away": "http://localhost:\(port)/back", "/back": "http://127.0.0.1:\(port)/end"]
+                let location = places[String(path)].map { "Location: \($0)\r\n" } ?? ""
+                connection.send(
+                    "HTTP/1.1 \(location.isEmpty ? 200 : 302) OK\r\n\(location)"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            }
+        }) { server, transferClient in
+            var credentials = SessionCredentials()
+            let space = ProtectionSpace(kind: .server, origin: server.url, realm: nil)
+            credentials.storeResponse(
+                Challenge(
+                    id: ChallengeID(rawValue: 7), space: space, schemes: .other, failures: 0, timeMilliseconds: 0,
+                    waitingTasks: 1), .headers(["X-A", "X-B", "X-C"].map { HeaderField($0, "credential") }))
+            var one = request(server.url + path)
+            // X-B is a field of the session.
+            (one.headers, one.refreshedNames) = ([HeaderField("X-A", "task"), HeaderField("X-B", "session")], ["x-a"])
+            one.credentials = credentials
+            #expect(await transferClient.fetch(one).text == sent)
+        }
     }
 
     @Test("the credential for a proxy and the credential for a server are separate")
