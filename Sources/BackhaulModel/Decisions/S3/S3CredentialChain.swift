@@ -10,12 +10,13 @@ public enum S3CredentialSource: Equatable, Sendable {
     /// The metadata of a virtual machine, by IMDSv2. The URL has no slash at its end.
     case instance(url: String)
 
-    /// The source in messages.
+    /// The source in messages. They have no URL: the path of a container's URL may be what authorizes the fetch.
     var name: String {
         switch self {
         case .known(_, let name): name
         case .command: "the command for credentials"
-        case .container(let url, _, _), .instance(let url): ShownURL(url).withoutQuery
+        case .container: "the container's server"
+        case .instance: "the virtual machine's metadata"
         }
     }
 }

@@ -124,12 +124,12 @@ struct S3CredentialTests {
     func controlCharacters(_ end: String) {
         let good = S3Credentials(accessKey: "a", secretKey: "b", sessionToken: "é")
         let known = S3CredentialSource.known(good, from: "the environment")
-        let container = S3CredentialSource.container(url: "http://localhost/v2?x", authorization: nil, file: nil)
+        let container = S3CredentialSource.container(url: "http://localhost/v2", authorization: nil, file: nil)
         let cases: [(WritableKeyPath<S3Credentials, String>, S3CredentialSource, String)] = [
             (\.accessKey, known, "the access key from the environment"),
             (\.secretKey, .command("run"), "the secret key from the command for credentials"),
-            (\.accessKey, Self.instance, "the access key from http://169.254.169.254"),
-            (\.secretKey, container, "the secret key from http://localhost/v2 has"),
+            (\.accessKey, Self.instance, "the access key from the virtual machine's metadata has"),
+            (\.secretKey, container, "the secret key from the container's server has"),
         ]
         for (text, source, words) in cases {
             #expect(throws: Never.self) { try good.check(from: source) }
