@@ -21,4 +21,7 @@ struct URLArgument {
             advice = nil
         }
     }
+
+    /// Whether requests for the URL are sent without encryption.
+    static func isUnencrypted(_ url: String) -> Bool { url.lowercased().hasPrefix("http://") }
 }

@@ -24,7 +24,7 @@ extension Challenge {
     }
 
     /// Whether the user name and password would be sent unencrypted.
-    var sendsPasswordInClear: Bool { origin.hasPrefix("http://") && schemes.contains(.basic) }
+    var sendsPasswordInClear: Bool { URLArgument.isUnencrypted(origin) && schemes.contains(.basic) }
 
     /// A sentence that says what the server demands, such as
     /// `http://example.org asks for a user name and a password (for what it calls "Staff")`.

@@ -28,7 +28,7 @@ struct ChecksumFetch {
         do throws(CommandError) {
             let content = try content(session, context)
             try session.remove()
-            if url.lowercased().hasPrefix("http://") {
+            if URLArgument.isUnencrypted(url) {
                 context.output.note(
                     "\(URLArgument(url).redacted) came without encryption, so it detects damage, but no forgery.")
             }

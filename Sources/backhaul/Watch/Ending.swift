@@ -100,10 +100,9 @@ struct Ending {
         }
         // A server with TLS answers a plain request with a page about the mistake, or closes the connection.
         let page = ErrorBody.text(errorBody)?.lowercased() ?? ""
-        let isPlain = url.hasPrefix("http://")
-        guard isPlain, httpStatus == 400 ? page.contains("https") : error?.status == .connectionLost && size == 0 else {
-            return nil
-        }
+        guard URLArgument.isUnencrypted(url),
+            httpStatus == 400 ? page.contains("https") : error?.status == .connectionLost && size == 0
+        else { return nil }
         return "perhaps this server speaks TLS: write https://"
     }
 
