@@ -94,14 +94,10 @@ public struct TransferRequest: Sendable {
     /// field into two fields. This check does not rely on earlier checks.
     func checkHeaders() throws(Failure) {
         for field in headers + protocolHeaders {
-            guard Self.isClean(field.name), Self.isClean(field.value), !field.name.isEmpty else {
+            let texts = [field.name, field.value]
+            guard texts.allSatisfy({ $0.utf8.allSatisfy(\.isFieldText) }), !field.name.isEmpty else {
                 throw Failure(.invalidArgument, "a header has no name, or has a control character in it")
             }
         }
-    }
-
-    /// Whether the text has no control character except tabs.
-    static func isClean(_ text: String) -> Bool {
-        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 }

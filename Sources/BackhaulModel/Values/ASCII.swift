@@ -23,6 +23,12 @@ extension UInt8 {
     /// The letter in lower case; every other byte unchanged.
     var asciiLowercase: UInt8 { isUppercase ? self + 0x20 : self }
 
+    /// Whether the byte may be in a text without control characters.
+    public var isText: Bool { self >= 0x20 && self != 0x7F }
+
+    /// Whether the byte may be in the value of a header field: a tab, or no control character (RFC 9110, section 5.5).
+    public var isFieldText: Bool { isText || self == 0x09 }
+
     /// The value of a hexadecimal digit; nil for every other byte.
     public var hexadecimalValue: UInt8? {
         switch self {

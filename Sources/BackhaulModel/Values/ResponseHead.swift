@@ -87,12 +87,10 @@ public struct ResponseField: Equatable, Sendable {
     public var plainText: String {
         isClean
             ? String(decoding: value, as: UTF8.self)
-            : String(decoding: value.filter(Self.isPrintable), as: UTF8.self)
+            : String(decoding: value.filter(\.isFieldText), as: UTF8.self)
     }
 
-    private var isClean: Bool { value.allSatisfy(Self.isPrintable) }
-
-    private static func isPrintable(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == 0x09 }
+    private var isClean: Bool { value.allSatisfy(\.isFieldText) }
 
     public func isNamed(_ name: String) -> Bool {
         guard self.name.utf8.count == name.utf8.count else { return false }

@@ -253,9 +253,9 @@ final class TakenResponse {
         }
         for field in dependency.headers {
             guard let value = try text(at: field.value) else { return missing(field.value) }
-            guard value.utf8.count <= Limits.headersSize / 2,
-                value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) })
-            else { return unusable(field.value, "it has a control character, or is too long for a header field") }
+            guard value.utf8.count <= Limits.headersSize / 2, value.utf8.allSatisfy(\.isFieldText) else {
+                return unusable(field.value, "it has a control character, or is too long for a header field")
+            }
             values.headers.append(HeaderField(field.name, value))
         }
         if let place = dependency.body {

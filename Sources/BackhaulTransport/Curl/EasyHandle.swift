@@ -147,7 +147,7 @@ final class EasyHandle {
     /// Makes a list of header lines. Throws if a line has a control character: libcurl sends each line as it is, so a
     /// line end would add lines. All fields come through this function, also validators, credentials and signatures.
     private static func list(of lines: [String]) throws(Failure) -> UnsafeMutablePointer<curl_slist>? {
-        guard lines.allSatisfy(TransferRequest.isClean) else {
+        guard lines.allSatisfy({ $0.utf8.allSatisfy(\.isFieldText) }) else {
             throw Failure(.invalidArgument, "a header line of the request has a control character")
         }
         var list: UnsafeMutablePointer<curl_slist>?

@@ -67,7 +67,7 @@ public enum URLParser {
     /// outside of ASCII; each of these bytes is percent-encoded.
     static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {
         guard location.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
-        guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        guard location.allSatisfy(\.isText) else {
             throw invalid("it contains a control character")
         }
         if isMisreadFragment(location) { return (base, try origin(of: base)) }

@@ -91,7 +91,7 @@ enum OptionsCheck {
     private static func check(_ part: FormPart, _ source: BodySource, total: inout Int) throws(Failure) {
         let texts = [(part.name, "name"), (part.fileName ?? "", "file_name"), (part.mediaType ?? "", "media_type")]
         for (text, name) in texts {
-            guard text.utf8.count <= Limits.keySize, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            guard text.utf8.count <= Limits.keySize, text.utf8.allSatisfy(\.isText) else {
                 throw invalid("a part's \(name) has a control character or more than \(Limits.keySize) bytes")
             }
         }

@@ -88,7 +88,7 @@ public enum RequestCheck {
             }
             // A value must not contain control bytes, except tabs (RFC 9110, section 5.5). For example, a line break
             // would end the field.
-            guard field.value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+            guard field.value.utf8.allSatisfy(\.isFieldText) else {
                 throw invalid("the value of header \(field.name) has a line break or another control character")
             }
             let name = String(decoding: field.name.utf8.map(\.asciiLowercase), as: UTF8.self)

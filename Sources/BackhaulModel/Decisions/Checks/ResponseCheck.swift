@@ -30,7 +30,7 @@ public enum ResponseCheck {
             }
             // A colon ends the user name (RFC 7617, section 2).
             guard !user.utf8.contains(UInt8(ascii: ":")) else { throw invalid("the user name contains a colon") }
-            guard isPlain(user), isPlain(password) else {
+            guard user.utf8.allSatisfy(\.isText), password.utf8.allSatisfy(\.isText) else {
                 throw invalid("the user name or the password has a control character (RFC 7617, section 2)")
             }
         case .headers(let headers):
@@ -76,8 +76,6 @@ public enum ResponseCheck {
 
     /// A host may set Proxy-Authorization only in a response to a challenge, not in a request.
     private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
-
-    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 
     private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
 }

@@ -43,7 +43,7 @@ public enum SessionCheck {
     private static func check(_ proxy: ProxyConfiguration) throws(Failure) {
         for text in [proxy.url, proxy.user, proxy.password, proxy.exceptions] {
             guard let text else { continue }
-            guard text.utf8.count <= Limits.credentialSize, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            guard text.utf8.count <= Limits.credentialSize, text.utf8.allSatisfy(\.isText) else {
                 throw invalid(
                     "proxy.url, proxy.user, proxy.password or proxy.bypass has a control character or more than "
                         + "\(Limits.credentialSize) bytes")

@@ -110,7 +110,7 @@ extension S3Credentials {
     /// fields, to which a line end would add lines.
     public func check(from source: S3CredentialSource) throws(Failure) {
         let texts = [("access key", accessKey), ("secret key", secretKey), ("session token", sessionToken ?? "")]
-        for (name, text) in texts where !text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+        for (name, text) in texts where !text.utf8.allSatisfy(\.isText) {
             throw S3Resolution.missing(
                 "the \(name) from \(source.name) has a line end or another control character; remove it there")
         }
