@@ -30,10 +30,12 @@ extension ResponseSummary {
         var omitted: Set<String> = []
         var size = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         for field in head.fields where !Self.isChosen(field) {
+            let name = field.name.lowercased()
+            if omitted.contains(name) { continue }
             let value = secrets.redacted(field.plainText)
             let next = size + field.name.utf8.count + value.utf8.count
             guard next <= Self.headersSize else {
-                omitted.insert(field.name.lowercased())
+                omitted.insert(name)
                 continue
             }
             headers.append(HeaderField(field.name, value))

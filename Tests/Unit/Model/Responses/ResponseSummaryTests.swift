@@ -38,6 +38,14 @@ struct ResponseSummaryTests {
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
+    @Test("the values of a header that is left out take no space from other headers")
+    func omitted() {
+        let long = String(repeating: "x", count: ResponseSummary.headersSize)
+        let most = String(repeating: "x", count: ResponseSummary.headersSize - 100)
+        let summary = ResponseSummary(head(200, "A: \(long)", "a: \(most)", "B: \(most)", url: "http://a/b"))
+        #expect(summary.headers == [HeaderField("B", most)])
+    }
+
     @Test("a repeated header is kept with all its values, or left out if one of them does not fit")
     func repeated() {
         let long = String(repeating: "x", count: ResponseSummary.headersSize)
