@@ -41,13 +41,16 @@ final class S3CredentialFetch: TransferDelegate {
 
     /// `then` may be called before this function returns.
     func start() {
-        let timer = transport.loop.timer { [unowned self] in
-            transfer?.cancel()
-            finish(nil)
-        }
+        let timer = transport.loop.timer { [unowned self] in giveUp() }
         timer.start(milliseconds: limitMilliseconds)
         self.timer = timer
         sendNext()
+    }
+
+    private func giveUp() {
+        transfer?.cancel()
+        transfer = nil
+        finish(nil)
     }
 
     private func finish(_ credentials: S3Credentials?) {
@@ -93,12 +96,13 @@ final class S3CredentialFetch: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         bytes.withUnsafeBytes { body.append(contentsOf: $0.prefix(Self.bodyLimit - body.count)) }
+        if body.count == Self.bodyLimit { giveUp() }
         return .go
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         self.transfer = nil
-        guard end == .complete, status == 200, body.count < Self.bodyLimit else { return finish(nil) }
+        guard end == .complete, status == 200 else { return finish(nil) }
         switch step {
         case .container, .credentials: finish(S3Credentials(json: body))
         case .token:

@@ -66,18 +66,20 @@ final class S3CredentialCacheTests {
         #expect(failure?.status == .outOfResources)
     }
 
-    @Test("a server that sends bytes without an end has no credentials")
-    func endlessResponse() async throws {
+    @Test(
+        "a server that sends bytes without an end has no credentials: the fetch ends at a time and at a size",
+        arguments: [("x", 50), (String(repeating: "x", count: 1 << 10), 3_600_000)] as [(String, Int64)])
+    func endlessResponse(_ part: String, _ milliseconds: Int64) async throws {
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n\r\n")
-            while connection.send("x") {}
+            while connection.send(part) {}
         }
         defer { server.close() }
         let url = server.url
         let key: String? = await client.event { context, done in
             let fetch = S3CredentialFetch(container: url, nil, context.transport) { done($0?.accessKey) }
-            fetch.limitMilliseconds = 50
+            fetch.limitMilliseconds = milliseconds
             context.kept.append(fetch)
             fetch.start()
         }
