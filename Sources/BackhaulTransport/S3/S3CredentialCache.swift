@@ -18,7 +18,7 @@ final class S3CredentialCache {
         var command: Worker<Void>?
     }
 
-    /// What the thread has found for the settings.
+    /// What a thread has found for the settings.
     private enum Step: Sendable {
         case resolved(Result<S3Resolution, Failure>)
         case command(Result<S3Credentials, Failure>, S3Resolution, position: Int)
@@ -36,6 +36,8 @@ final class S3CredentialCache {
     private var reader: Worker<Void>?
     private var inbox: LoopInbox<Finished>?
     private var entries: [S3Settings: Entry] = [:]
+    /// The commands that wait until another one has ended, the oldest first.
+    private var queue: [(settings: S3Settings, step: @Sendable () -> Step)] = []
     /// A bucket of a server. Servers with different endpoints can have buckets of the same name.
     private struct Bucket: Hashable {
         let endpoint: String?
@@ -51,8 +53,10 @@ final class S3CredentialCache {
     private static let freshMilliseconds: Int64 = 60_000
     private static let failureMilliseconds: Int64 = 1_000
     private static let entryLimit = 256
-    /// The limit on commands that run at the same time. The limit is needed because commands may hang.
+    /// The limit on commands that run at the same time. `S3Files` ends a command that hangs.
     static let commandLimit = 16
+
+    var queuedCommands: Int { queue.count }
 
     init(_ transport: Transport) {
         self.transport = transport
@@ -88,7 +92,7 @@ final class S3CredentialCache {
         inbox = nil
         let deadline = Deadline.after(milliseconds: 100)
         for worker in entries.values.map(\.command) + [reader] { _ = worker?.close(until: deadline) }
-        (entries, reader) = ([:], nil)
+        (entries, queue, reader) = ([:], [], nil)
     }
 
     private func read(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
@@ -100,13 +104,23 @@ final class S3CredentialCache {
 
     private func run(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
         guard entries.values.count(where: { $0.command != nil }) < Self.commandLimit else {
-            throw Failure(
-                .outOfResources,
-                "the command for credentials of S3 cannot run: \(Self.commandLimit) others have not ended")
+            return queue.append((settings, step))
         }
         let worker = try makeWorker()
         entries[settings]?.command = worker
         try post(settings, to: worker, step)
+    }
+
+    /// Runs the first command of the queue that can be started.
+    private func runQueued() {
+        while !queue.isEmpty {
+            let (settings, step) = queue.removeFirst()
+            do throws(Failure) {
+                return try run(settings, step)
+            } catch {
+                end(settings, .failure(error))
+            }
+        }
     }
 
     private func post(
@@ -215,5 +229,6 @@ final class S3CredentialCache {
         guard let entry = entries[settings] else { return }
         entries[settings] = Entry(found: found, usedUntil: loop.now + milliseconds)
         for then in entry.waiting { then(found) }
+        if entry.command != nil { runQueued() }
     }
 }
