@@ -11,7 +11,7 @@ extension ResponseSummary {
     static let valueSize = 4_096
 
     /// The limit of all names and values together, in bytes. If a header that is not chosen would exceed this limit,
-    /// all headers of its name are left out.
+    /// all headers of its name are left out. Only the chosen headers can exceed it.
     static let headersSize = 16_384
 
     static func isChosen(_ field: ResponseField) -> Bool { chosen.contains { field.isNamed($0) } }
