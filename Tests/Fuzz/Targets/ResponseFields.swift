@@ -172,7 +172,7 @@ enum ResponseFields {
         try requireEqual(again.origin, redirect.origin, "the origin of the URL, resolved again")
     }
 
-    /// The bytes are lines of Netscape's cookie file, or Set-Cookie fields.
+    /// The bytes are lines of a store, which should be those of Netscape's cookie file.
     @Sendable static func cookies(_ bytes: [UInt8]) throws {
         let now = Clock.wallMilliseconds / 1_000
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }

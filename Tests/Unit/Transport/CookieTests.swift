@@ -123,6 +123,17 @@ struct CookieTests {
         #expect(jar.lines() == ["example.org\tFALSE\t/\tFALSE\t0\tb\t2"])
     }
 
+    @Test(
+        "a stored line without the seven fields of a cookie has no effect",
+        arguments: [
+            "ALL", "SESS", "FLUSH", "RELOAD", "Set-Cookie: a=1; domain=example.org", "a.b\tFALSE\t/\tFALSE\t0\ta",
+        ])
+    func noCookie(_ line: String) throws {
+        let jar = try CookieJar()
+        jar.add(["example.org\tFALSE\t/\tFALSE\t0\tb\t2", line])
+        #expect(jar.lines() == ["example.org\tFALSE\t/\tFALSE\t0\tb\t2"])
+    }
+
     @Test("a domain with too many cookies loses its oldest cookies, and other domains lose none")
     func bounded() {
         let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
