@@ -55,9 +55,7 @@ extension EngineLoop {
         case .forgetLanes: tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
-        case .originsChanged:
-            tasks.origins.noteChange()
-            tasks.scheduler.plan()
+        case .originsChanged: originsChanged()
         case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
         case .metered(let networks): conditionParts.monitor.setMetered(networks)
@@ -249,6 +247,11 @@ extension EngineLoop {
     private func checkDeadlines() {
         tasks.deadlines.check()
         conditions.scheduleCheck()
+    }
+
+    private func originsChanged() {
+        tasks.origins.noteChange()
+        tasks.scheduler.plan()
     }
 
     /// Passes the new widths of origins to the scheduler. This searches all lanes and ready tasks, so it is called only
