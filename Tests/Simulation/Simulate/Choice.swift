@@ -12,18 +12,14 @@ struct Choice: Equatable {
     var failedCall: UInt64 = 0
     /// Whether it is an allocation of memory.
     var failsAllocation = false
-    /// Whether the history has only what histories had at first (`History.addRareEvents`).
-    var leavesOutRare = false
-    /// Whether no secret of a server changes (`History.addCredentials`).
-    var leavesOutCredentials = false
-    /// Whether no task has a file in the store (`History.addKeptFiles`).
-    var leavesOutStoreFiles = false
-    /// Whether the history has no groups, and no program enqueues an ended task again.
-    var leavesOutGroups = false
+    /// What the history does not have.
+    var leftOut = FeatureSet()
     /// Whether a newer library is installed during the run.
     var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
     var ignoredSyncs: UInt32 = 0
+
+    func includes(_ feature: Feature) -> Bool { !leftOut.contains(.rare) && !leftOut.contains(feature) }
 
     /// The arguments of the program for this choice.
     var arguments: String {
@@ -32,10 +28,7 @@ struct Choice: Equatable {
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
         if failedCall != 0 { text += " \(failsAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
-        if leavesOutRare { text += " --without-rare" }
-        if leavesOutCredentials { text += " --without-credentials" }
-        if leavesOutStoreFiles { text += " --without-store-files" }
-        if leavesOutGroups { text += " --without-groups" }
+        for feature in Feature.allCases where leftOut.contains(feature) { text += " --without \(feature.rawValue)" }
         if hasUpgrade { text += " --upgrade" }
         return text
     }

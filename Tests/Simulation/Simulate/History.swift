@@ -205,29 +205,31 @@ extension History {
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
         if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
-        if !choice.leavesOutRare {
-            addRareEvents(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
-            addUploads(Random(seed: Random.mix(choice.seed ^ 0x5eed)))
-            addChains(Random(seed: Random.mix(choice.seed ^ 0xc4a1)))
-            var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
-            (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
-            if !choice.leavesOutCredentials { addCredentials(Random(seed: Random.mix(choice.seed ^ 0xc4ed))) }
-            if !choice.leavesOutGroups {
-                addRepeatedEnds(Random(seed: Random.mix(choice.seed ^ 0x4e9a)))
-                addGroups(Random(seed: Random.mix(choice.seed ^ 0x96a0)))
-            }
-        }
-        if !choice.leavesOutRare, !choice.leavesOutStoreFiles {
-            addKeptFiles(Random(seed: Random.mix(choice.seed ^ 0x4e97)))
-            addConsumedBodies(Random(seed: Random.mix(choice.seed ^ 0xc025)))
-        }
+        addFeatures(choice)
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         leaveOutBrokenChains()
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
-    /// What was added to the histories later has random numbers of its own. So a seed that once broke a promise
-    /// keeps its history if these are left out.
+    private mutating func addFeatures(_ choice: Choice) {
+        func generator(_ salt: UInt64) -> Random { Random(seed: Random.mix(choice.seed ^ salt)) }
+        if choice.includes(.rare) {
+            addRareEvents(generator(0), hasUpgrade: choice.hasUpgrade)
+            addUploads(generator(0x5eed))
+            addChains(generator(0xc4a1))
+            addInspection(generator(0xa9a1))
+        }
+        if choice.includes(.credentials) { addCredentials(generator(0xc4ed)) }
+        if choice.includes(.groups) {
+            addRepeatedEnds(generator(0x4e9a))
+            addGroups(generator(0x96a0))
+        }
+        if choice.includes(.storeFiles) {
+            addKeptFiles(generator(0x4e97))
+            addConsumedBodies(generator(0xc025))
+        }
+    }
+
     private mutating func addRareEvents(_ generator: Random, hasUpgrade: Bool) {
         var random = generator
         let time = random.magnitude(1...Self.lastFault)

@@ -39,6 +39,14 @@ struct Leftovers {
     }
 }
 
+extension History {
+    /// Some programs receive their events again, and some are started once more when all tasks have ended.
+    mutating func addInspection(_ generator: Random) {
+        var random = generator
+        (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
+    }
+}
+
 /// What a program does to find what was lost, or is left.
 extension Program {
     /// When all tasks of all programs have ended, and the power has failed once more: receives and acknowledges the

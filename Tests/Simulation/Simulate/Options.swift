@@ -18,6 +18,10 @@ struct Options {
         let given = getenv("SIMULATION_ARGUMENTS").map { String(cString: $0) } ?? ""
         var words = given.split(separator: " ")[...]
         func number() -> UInt64 { words.popFirst().flatMap { UInt64($0) } ?? 1 }
+        func feature() -> Feature {
+            guard let name = words.popFirst(), let feature = Feature(rawValue: String(name)) else { Self.showUsage() }
+            return feature
+        }
         while let word = words.popFirst() {
             switch word {
             case "--seed": choice.seed = number()
@@ -36,18 +40,18 @@ struct Options {
             case "--stop": stopsAtFirst = true
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
             case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
-            case "--without-rare": choice.leavesOutRare = true
-            case "--without-credentials": choice.leavesOutCredentials = true
-            case "--without-store-files": choice.leavesOutStoreFiles = true
-            case "--without-groups": choice.leavesOutGroups = true
+            case "--without": choice.leftOut.insert(feature())
             case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
-            default:
-                say(Self.usage)
-                exit(2)
+            default: Self.showUsage()
             }
         }
+    }
+
+    private static func showUsage() -> Never {
+        say(usage)
+        exit(2)
     }
 
     private static let usage = """
@@ -56,8 +60,8 @@ struct Options {
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
-                        [--without-tasks BITS] [--without-faults BITS]
-                        [--without-rare] [--without-credentials] [--without-store-files] [--without-groups]
+                        [--without FEATURE]... [--without-tasks BITS] [--without-faults BITS]
                         [--ignore-file-syncs | --ignore-directory-syncs]
+        features: \(Feature.allCases.map(\.rawValue).joined(separator: ", "))
         """
 }
