@@ -62,7 +62,7 @@ extension Servers {
     /// The fields of a response with the URLs of the tasks that follow.
     func followers(of plan: TaskPlan) -> String {
         history.followers(of: plan)
-            .map { "X-Next-\($0.number): http://10.0.0.\($0.resource.server)/\($0.number)?after=\(plan.number)\r\n" }
+            .map { "X-Next-\($0.number): \(Servers.origin($0.resource.server))/\($0.number)?after=\(plan.number)\r\n" }
             .joined()
     }
 
@@ -106,6 +106,6 @@ extension Checks {
     }
 
     private func end(of task: Int) -> Observation? {
-        observations.first { $0.task == task && [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }
+        observations.first { $0.task == task && $0.isEnd }
     }
 }

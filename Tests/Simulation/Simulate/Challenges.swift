@@ -11,10 +11,7 @@ extension Program {
         record(.challengeIsOpen, first: Int64(challenge.id), second: Int64(challenge.kind))
         guard acknowledges else { return }
         if random.chance(60) { return respond(to: challenge) }
-        var id = event.id
-        let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
-        guard status == BH_OK else { return check(status) }
-        record(.isAcknowledged, first: Int64(id))
+        acknowledge(event)
         guard now < History.lastFault, random.chance(30) else { return }
         exit(for: world.programs.restart(after: random.magnitude(second...600 * second)))
     }
@@ -23,34 +20,38 @@ extension Program {
     mutating func respondToOpenChallenges() {
         guard history.hasCredentials, now >= nextLook else { return }
         nextLook = now + Self.timeBetweenLooks
-        var challenges: OpaquePointer?
-        let status = library.session_challenges(session, BH_WAIT_DEFAULT, &challenges, &error)
+        let challenges = openChallenges()
         defer { library.batch_release(challenges) }
-        guard status == BH_OK else { return check(status) }
-        for index in 0..<library.batch_count(challenges) {
-            if let challenge = item(challenges, index, BH_ITEM_CHALLENGE, bh_challenge.self) { respond(to: challenge) }
-        }
+        for challenge in library.items(challenges, BH_ITEM_CHALLENGE, bh_challenge.self) { respond(to: challenge) }
     }
 
     /// If a task waits for a credential, a challenge is open. The two lists are not of the same moment, so this asks
     /// several times.
     mutating func findMissingChallenge() {
-        let inspection = Inspection(library: library, application: application, session: session)
         var waiting: UInt64?
         for _ in 0..<3 {
-            var count = 0
-            check(inspection.findTaskThatWaits(&waiting, &error))
+            let status = inspection.withTasks(&error) { tasks in
+                waiting = tasks.first { $0.state == BH_TASK_WAITING && $0.reason == BH_REASON_CREDENTIAL }?.id
+            }
+            check(status)
             guard waiting != nil else { return }
-            check(inspection.countChallenges(&count, &error))
-            if count > 0 { return }
+            let challenges = openChallenges()
+            defer { library.batch_release(challenges) }
+            if library.batch_count(challenges) > 0 { return }
         }
         record(.listingIsWrong, first: Int64(waiting ?? 0), second: Inspection.Contradiction.noChallenge.rawValue)
     }
 
+    /// Returns a batch, which the caller releases.
+    private mutating func openChallenges() -> OpaquePointer? {
+        var challenges: OpaquePointer?
+        check(library.session_challenges(session, BH_WAIT_DEFAULT, &challenges, &error))
+        return challenges
+    }
+
     /// Gives the present secret of the server, or sometimes an older one.
     private mutating func respond(to challenge: bh_challenge) {
-        let origin = challenge.origin.map { String(cString: $0) } ?? ""
-        let server = UInt32(origin.dropFirst("http://10.0.0.".count).prefix(1)) ?? 0
+        let server = challenge.origin.map { Servers.server(String(cString: $0)) } ?? 0
         var secret = history.secret(of: server, at: now)
         if secret.index > 0, now < History.lastFault, random.chance(5) { secret.index -= 1 }
         var response = bh_challenge_response()
@@ -89,26 +90,5 @@ extension Program {
             [BH_HTTP_STATUS, BH_AUTHENTICATION_REQUIRED].contains(Int(event.status))
         else { return }
         record(.taskIsRefused, task, first: Int64(event.http_status))
-    }
-}
-
-extension Inspection {
-    /// Finds a task that waits for a credential.
-    fileprivate func findTaskThatWaits(_ found: inout UInt64?, _ error: inout bh_error) -> bh_status {
-        var tasks: OpaquePointer?
-        let status = library.session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
-        defer { library.batch_release(tasks) }
-        found = (0..<library.batch_count(tasks)).lazy
-            .compactMap { item(tasks, $0, BH_ITEM_TASK, bh_task_info.self) }
-            .first { $0.state == BH_TASK_WAITING && $0.reason == BH_REASON_CREDENTIAL }?.id
-        return status
-    }
-
-    fileprivate func countChallenges(_ count: inout Int, _ error: inout bh_error) -> bh_status {
-        var challenges: OpaquePointer?
-        let status = library.session_challenges(session, BH_WAIT_DEFAULT, &challenges, &error)
-        defer { library.batch_release(challenges) }
-        count = library.batch_count(challenges)
-        return status
     }
 }

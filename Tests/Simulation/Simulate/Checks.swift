@@ -21,7 +21,7 @@ struct Checks {
     private func violations(of plan: TaskPlan) -> [String] {
         let own = observations.filter { $0.task == plan.number }
         let accepted = own.filter { $0.kind == .taskIsAccepted }
-        let ends = own.filter { [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }
+        let ends = own.filter(\.isEnd)
         var found: [String] = []
         func expect(_ holds: Bool, _ what: String) { if !holds { found.append("task \(plan.number) \(what)") } }
 
@@ -30,10 +30,7 @@ struct Checks {
         expect(Set(ends.map(\.first)).count <= 1, "has several events: \(Set(ends.map(\.first)).sorted())")
         expect(Set(ends.map(\.kind)).count <= 1, "has ended in several ways")
         if let acknowledged = own.firstIndex(where: { $0.kind == .isAcknowledged }) {
-            let later = own[acknowledged...].contains {
-                [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind)
-            }
-            expect(!later, "has an event after it was acknowledged")
+            expect(!own[acknowledged...].contains(where: \.isEnd), "has an event after it was acknowledged")
         }
         expect(!own.contains { $0.kind == .enqueueIsWrong }, "was enqueued again, and the result did not show its end")
         expect(!own.contains { $0.kind == .fileIsWrong }, "has ended, and its file has wrong bytes")
@@ -133,8 +130,7 @@ struct Checks {
         for round in rounds {
             let before = observations.prefix { $0 != round }.filter { $0.program == round.program }
             let accepted = Set(before.filter { $0.kind == .taskIsAccepted }.map(\.task))
-            let ended = Set(
-                before.filter { [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }.map(\.task))
+            let ended = Set(before.filter(\.isEnd).map(\.task))
             let missing = accepted.subtracting(ended)
             if !missing.isEmpty { found.append("round \(round.second) finished before tasks \(missing.sorted())") }
         }
@@ -153,19 +149,16 @@ struct Checks {
         if zip(rounds, rounds.dropFirst()).contains(where: { $0.second < $1.second && $0.first > $1.first }) {
             found.append("the rounds finish in another order: \(rounds.map(\.second))")
         }
-        for round in rounds {
-            let acknowledged = observations.firstIndex {
-                $0.kind == .isAcknowledged && $0.program == round.program && $0.first == round.first
-            }
-            if let acknowledged,
-                observations[acknowledged...].contains(where: {
-                    $0.kind == .sessionFinishes && $0.program == round.program && $0.first == round.first
-                })
-            {
-                found.append("round \(round.second) finishes again after its event was acknowledged")
-            }
+        for round in rounds where comesAgain(round) {
+            found.append("round \(round.second) finishes again after its event was acknowledged")
         }
         return found
+    }
+
+    /// Whether an event of a program comes again after it was acknowledged.
+    func comesAgain(_ event: Observation) -> Bool {
+        let own = observations.filter { $0.program == event.program && $0.first == event.first }
+        return own.drop { $0.kind != .isAcknowledged }.contains { $0.kind == event.kind }
     }
 
     private var violationsOfCalls: [String] {

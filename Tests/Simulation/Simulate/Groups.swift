@@ -73,7 +73,7 @@ extension History {
 extension Program {
     mutating func cancelDueGroups() {
         for (position, cancel) in groupCancels where cancel.time <= now && !groups.cancelled.contains(position) {
-            self.cancel(group: cancel.group)
+            select(group: cancel.group, library.tasks_cancel)
             groups.cancelled.insert(position)
             record(.groupIsCancelled, first: Int64(cancel.group), second: Int64(position))
         }
@@ -86,16 +86,6 @@ extension Program {
     /// The time of the next cancel of a group; nil: there is none.
     var nextGroupCancel: Int64? {
         groupCancels.filter { !groups.cancelled.contains($0.position) }.map { max($0.cancel.time, now + second) }.min()
-    }
-
-    private mutating func cancel(group: Int) {
-        var selection = bh_task_selection()
-        library.`init`(&selection, MemoryLayout<bh_task_selection>.size)
-        let status = History.name(ofGroup: group).withCString { name in
-            selection.group = name
-            return library.tasks_cancel(session, &selection, BH_WAIT_DEFAULT, nil, &error)
-        }
-        check(status)
     }
 
     /// A poll has returned this number of events of at most `maximum`, and they were handled.
@@ -166,20 +156,15 @@ extension Checks {
         if counts.contains(where: { $0.value.count > 1 }) { return ["\(name) has an event with several counts"] }
         var counted = GroupCounts()
         for (id, finish) in Dictionary(grouping: finishes, by: \.first).sorted(by: { $0.key < $1.key }) {
-            guard let now = finish.first?.finishedGroup.counts else { continue }
+            let now = finish[0].finishedGroup.counts
             if now == GroupCounts() { return ["\(name) has finished without a task"] }
             counted.add(now)
             let expected = Self.counts(ends.filter { $0.first < id })
             if counted != expected { return ["\(name) has counted \(counted), and not \(expected), until event \(id)"] }
-            if comesAgain(id, of: program) { return ["\(name) finishes again after its event was acknowledged"] }
+            if comesAgain(finish[0]) { return ["\(name) finishes again after its event was acknowledged"] }
         }
         let expected = Self.counts(ends)
         return counted == expected ? [] : ["\(name) has counted \(counted), and not \(expected)"]
-    }
-
-    private func comesAgain(_ id: Int64, of program: Int) -> Bool {
-        let own = observations.filter { $0.program == program && $0.first == id }
-        return own.drop { $0.kind != .isAcknowledged }.contains { $0.kind == .groupFinishes }
     }
 
     private static func counts(_ ends: [Observation]) -> GroupCounts {

@@ -8,7 +8,7 @@ struct Inspection {
     let application: OpaquePointer?
     let session: OpaquePointer?
     /// Whether tasks may wait for a credential.
-    var hasCredentials = false
+    let hasCredentials: Bool
 
     /// What is wrong in the listing of a task.
     enum Contradiction: Int64 {
@@ -40,18 +40,24 @@ struct Inspection {
         suspended: Set<UInt64>, _ reasons: WaitReasons, _ error: inout bh_error,
         found: (UInt64, Contradiction) -> Void
     ) -> bh_status {
+        withTasks(&error) { infos in
+            let known = Dictionary(
+                infos.map { (PreparedRequest.task($0.idempotency_key) ?? -1, $0) }, uniquingKeysWith: { $1 })
+            for info in infos {
+                let contradiction =
+                    contradiction(in: info, isSuspended: suspended.contains(info.id))
+                    ?? reasons.contradiction(in: info, known)
+                if let contradiction { found(info.id, contradiction) }
+            }
+        }
+    }
+
+    /// Calls `body` with the tasks of the session.
+    func withTasks(_ error: inout bh_error, _ body: ([bh_task_info]) -> Void) -> bh_status {
         var tasks: OpaquePointer?
         let status = library.session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
         defer { library.batch_release(tasks) }
-        guard status == BH_OK else { return status }
-        let infos = (0..<library.batch_count(tasks)).compactMap { item(tasks, $0, BH_ITEM_TASK, bh_task_info.self) }
-        let known = Dictionary(infos.map { (WaitReasons.number($0) ?? -1, $0) }, uniquingKeysWith: { $1 })
-        for info in infos {
-            let contradiction =
-                contradiction(in: info, isSuspended: suspended.contains(info.id))
-                ?? reasons.contradiction(in: info, known)
-            if let contradiction { found(info.id, contradiction) }
-        }
+        if status == BH_OK { body(library.items(tasks, BH_ITEM_TASK, bh_task_info.self)) }
         return status
     }
 
@@ -107,12 +113,7 @@ struct Inspection {
         var batch: OpaquePointer?
         let status = library.session_get_configuration(session, BH_WAIT_DEFAULT, &batch, &error)
         defer { library.batch_release(batch) }
-        let configuration = item(batch, 0, BH_ITEM_CONFIGURATION, bh_session_configuration.self)
+        let configuration = library.items(batch, BH_ITEM_CONFIGURATION, bh_session_configuration.self).first
         return (status, configuration?.maximum_running_tasks ?? 0)
-    }
-
-    func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
-        library.batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
-            .assumingMemoryBound(to: Value.self).pointee
     }
 }

@@ -1,3 +1,4 @@
+import CBackhaul
 import Glibc
 
 /// What was observed in a run. It is in memory that the processes of the run share, so it outlives those that are
@@ -24,12 +25,21 @@ struct Observation: Equatable {
         case eventIsOfRound, enqueueIsWrong
         case groupIsCancelled, groupFinishes, groupFinishesEarly, groupIsWrong
 
-        /// The kinds that are events of the library.
-        static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes, .groupFinishes]
+        /// The end of a task in this state; nil: the task has not ended.
+        init?(endIn state: bh_task_state) {
+            switch Int(state) {
+            case BH_TASK_SUCCEEDED: self = .taskSucceeds
+            case BH_TASK_FAILED: self = .taskFails
+            case BH_TASK_CANCELLED: self = .taskWasCancelled
+            default: return nil
+            }
+        }
     }
 
     /// Whether it is the event about the end of a task.
     var isEnd: Bool { [.taskSucceeds, .taskFails, .taskWasCancelled].contains(kind) }
+    /// Whether it is an event of the library.
+    var isEvent: Bool { isEnd || [.sessionFinishes, .groupFinishes].contains(kind) }
 
     var time: Int64
     var kind: Kind

@@ -85,7 +85,7 @@ extension Program {
         var batch: OpaquePointer?
         check(library.application_current_launch(application, BH_WAIT_DEFAULT, &batch, &error))
         defer { library.batch_release(batch) }
-        let launch: bh_launch? = item(batch, 0, BH_ITEM_LAUNCH, bh_launch.self)
+        let launch = library.items(batch, BH_ITEM_LAUNCH, bh_launch.self).first
         isLaunchedForChallenge = launch.map { $0.attention & UInt32(BH_ATTENTION_CHALLENGE) > 0 } ?? false
         guard (launch?.session_count ?? 0) == 0 else { return }
         record(.launchIsWrong, first: WrongLaunch.namesNoSession.rawValue)

@@ -71,9 +71,7 @@ extension Program {
         defer { library.batch_release(events) }
         if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
         guard status == BH_OK else { return check(status) }
-        let found = (0..<library.batch_count(events)).compactMap {
-            item(events, $0, BH_ITEM_EVENT, bh_event.self)
-        }
+        let found = library.items(events, BH_ITEM_EVENT, bh_event.self)
         for id in unacknowledged.subtracting(found.map { Int64($0.id) }).sorted() {
             // A task may have been accepted by a process that was killed before it knew this.
             if id == finish, accepted.count < tasks.count { continue }

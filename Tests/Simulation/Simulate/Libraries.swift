@@ -1,3 +1,4 @@
+import CBackhaul
 import CSimulation
 import Glibc
 
@@ -12,6 +13,16 @@ func loadLibraries(_ folder: String) {
     defer { rmdir(folder) }
     let file = getenv("BACKHAUL_LIBRARY").map { String(cString: $0) } ?? besideProgram("../lib/libbackhaul.so.1")
     libraries = (0...SIM_PROCESSES).map { $0 == 0 ? sim_library() : sim_load_library(file, folder, Int32($0)) }
+}
+
+extension sim_library {
+    /// The items of a batch that have this kind. Their pointers are valid until the batch is released.
+    func items<Value>(_ batch: OpaquePointer?, _ kind: Int, _ type: Value.Type) -> [Value] {
+        (0..<batch_count(batch)).compactMap { index in
+            batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
+                .assumingMemoryBound(to: Value.self).pointee
+        }
+    }
 }
 
 private func besideProgram(_ path: String) -> String {

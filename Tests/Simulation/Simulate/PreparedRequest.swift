@@ -14,7 +14,7 @@ final class PreparedRequest {
         library.`init`(&request, MemoryLayout<bh_request>.size)
         request.priority = plan.priority
         let isObject = plan.upload?.kind == .s3
-        let place = isObject ? "s3://bucket" : "http://10.0.0.\(plan.resource.server)"
+        let place = isObject ? "s3://bucket" : Servers.origin(plan.resource.server)
         request.url = text("\(place)/\(plan.number)")
         request.idempotency_key = text(Self.key(plan.number))
         request.group = plan.group.flatMap { text(History.name(ofGroup: $0)) }
@@ -42,7 +42,13 @@ final class PreparedRequest {
 
     deinit { for address in memory { free(address) } }
 
-    static func key(_ task: Int) -> String { "task \(task)" }
+    private static let keyPrefix = "task "
+    private static func key(_ task: Int) -> String { "\(keyPrefix)\(task)" }
+
+    /// The number of the task with an idempotency key.
+    static func task(_ key: UnsafePointer<CChar>?) -> Int? {
+        key.flatMap { Int(String(cString: $0).dropFirst(keyPrefix.count)) }
+    }
 
     private func prepare(_ upload: UploadPlan, _ plan: TaskPlan, path: String, _ library: sim_library) {
         request.body_file = text(path)
@@ -51,7 +57,7 @@ final class PreparedRequest {
         library.`init`(&policy, MemoryLayout<bh_policy>.size)
         policy.rules.resumable_uploads = upload.option
         if upload.kind == .s3 {
-            policy.rules.s3_endpoint = text("http://10.0.0.\(plan.resource.server)")
+            policy.rules.s3_endpoint = text(Servers.origin(plan.resource.server))
             policy.rules.s3_region = text("us-east-1")
         }
         request.policy = put(policy)

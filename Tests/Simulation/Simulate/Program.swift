@@ -88,7 +88,7 @@ struct Program {
             default: break
             }
             if [.isAcknowledged, .acknowledges].contains(one.kind) { unacknowledged.remove(one.first) }
-            guard Observation.Kind.events.contains(one.kind) else { continue }
+            guard one.isEvent else { continue }
             unacknowledged.insert(one.first)
             cursor = max(cursor, UInt64(one.first))
         }
@@ -226,6 +226,18 @@ struct Program {
     /// Enqueues a task, and by the same call the tasks that wait for it.
     private mutating func enqueue(_ plan: TaskPlan) {
         let plans = accepted[plan.number] == nil ? chain(from: plan) : [plan]
+        guard let results = enqueue(plans) else { return }
+        for (index, plan) in plans.enumerated() {
+            let id = results.dropFirst(index).first?.task_id ?? 0
+            // The task may exist already. If it were enqueued a second time, it would have another id.
+            guard accepted[plan.number] != id else { continue }
+            if accepted[plan.number] == nil { (accepted[plan.number], isFinished) = (id, false) }
+            record(.taskIsAccepted, plan.number, first: Int64(id))
+        }
+    }
+
+    /// Enqueues tasks by one call. Returns their results; nil: the call has failed.
+    mutating func enqueue(_ plans: [TaskPlan]) -> [bh_enqueued]? {
         let prepared = plans.map { PreparedRequest($0, path: path($0.number), library) }
         var results: OpaquePointer?
         let status = withExtendedLifetime(prepared) {
@@ -233,17 +245,10 @@ struct Program {
                 session, prepared.map(\.request), prepared.count, BH_WAIT_DEFAULT, &results, &error)
         }
         defer { library.batch_release(results) }
-        guard status == BH_OK else {
-            if status == BH_ENGINE_INCOMPATIBLE { check(status) }
-            return record(.enqueueFails, plan.number, first: Int64(status))
-        }
-        for (index, plan) in plans.enumerated() {
-            let id = item(results, index, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id ?? 0
-            // The task may exist already. If it were enqueued a second time, it would have another id.
-            guard accepted[plan.number] != id else { continue }
-            if accepted[plan.number] == nil { (accepted[plan.number], isFinished) = (id, false) }
-            record(.taskIsAccepted, plan.number, first: Int64(id))
-        }
+        if status == BH_OK { return library.items(results, BH_ITEM_ENQUEUED, bh_enqueued.self) }
+        if status == BH_ENGINE_INCOMPATIBLE { check(status) }
+        record(.enqueueFails, plans[0].number, first: Int64(status))
+        return nil
     }
 
     private func chain(from plan: TaskPlan) -> [TaskPlan] {
@@ -255,7 +260,7 @@ struct Program {
         var request = bh_request()
         library.`init`(&request, MemoryLayout<bh_request>.size)
         var results: OpaquePointer?
-        let texts = [strdup("http://10.0.0.1/0"), strdup(hiddenDirectory(below: folder) + "/0")]
+        let texts = [strdup(Servers.origin(1) + "/0"), strdup(hiddenDirectory(below: folder) + "/0")]
         defer { for text in texts { free(text) } }
         (request.url, request.destination) = (UnsafePointer(texts[0]), UnsafePointer(texts[1]))
         let status = library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
@@ -313,15 +318,18 @@ struct Program {
         }
     }
 
-    private typealias TaskCall = (
+    typealias TaskCall = (
         OpaquePointer?, UnsafePointer<bh_task_selection>?, Int32, UnsafeMutablePointer<UInt64>?,
         UnsafeMutablePointer<bh_error>?
     ) -> bh_status
 
-    /// Performs a call for tasks.
-    private mutating func select(_ ids: [UInt64], _ call: TaskCall) {
+    /// Performs a call for the tasks that have these ids, or for those of a group.
+    mutating func select(_ ids: [UInt64] = [], group: Int? = nil, _ call: TaskCall) {
         var selection = bh_task_selection()
         library.`init`(&selection, MemoryLayout<bh_task_selection>.size)
+        let name = group.flatMap { strdup(History.name(ofGroup: $0)) }
+        defer { free(name) }
+        selection.group = UnsafePointer(name)
         let status = ids.withUnsafeBufferPointer { ids in
             (selection.ids, selection.id_count) = (ids.baseAddress, ids.count)
             return call(session, &selection, BH_WAIT_DEFAULT, nil, &error)
@@ -345,17 +353,13 @@ struct Program {
         if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
-        for index in 0..<library.batch_count(events) {
-            guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
-            handle(event, acknowledges: !forgets)
-        }
+        for event in library.items(events, BH_ITEM_EVENT, bh_event.self) { handle(event, acknowledges: !forgets) }
         groupsAreSettled(known, library.batch_count(events), of: 10)
     }
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {
         if event.kind == BH_EVENT_CHALLENGE { return handleChallenge(event, acknowledges: acknowledges) }
-        let key = event.idempotency_key.map { String(cString: $0) } ?? ""
-        let number = event.kind == BH_EVENT_TASK_ENDED ? Int(key.dropFirst("task ".count)) ?? -2 : -1
+        let number = event.kind == BH_EVENT_TASK_ENDED ? PreparedRequest.task(event.idempotency_key) ?? -2 : -1
         unacknowledged.insert(Int64(event.id))
         cursor = max(cursor, event.id)
         switch Int(event.kind) {
@@ -368,11 +372,14 @@ struct Program {
         if history.repeatsEnded { recordRound(of: event, number) }
         guard acknowledges else { return }
         record(.acknowledges, number, first: Int64(event.id))
+        acknowledge(event, number)
+    }
+
+    mutating func acknowledge(_ event: bh_event, _ task: Int = -1) {
         var id = event.id
-        let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
-        guard status == BH_OK else { return check(status) }
+        check(library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error))
         unacknowledged.remove(Int64(id))
-        record(.isAcknowledged, number, first: Int64(id))
+        record(.isAcknowledged, task, first: Int64(id))
     }
 
     private mutating func receiveEnd(of number: Int, _ event: bh_event, isLast: Bool) {
@@ -381,12 +388,7 @@ struct Program {
             accepted[number] = event.task_id
             record(.taskIsAccepted, number, first: Int64(event.task_id))
         }
-        let kind: Observation.Kind =
-            switch Int(event.task_state) {
-            case Int(BH_TASK_SUCCEEDED): .taskSucceeds
-            case Int(BH_TASK_CANCELLED): .taskWasCancelled
-            default: .taskFails
-            }
+        let kind = Observation.Kind(endIn: event.task_state) ?? .taskFails
         record(kind, number, first: Int64(event.id), second: Int64(event.status))
         noteRefusal(event, number)
         checkGroup(of: event, number)
@@ -413,8 +415,12 @@ struct Program {
 
     // MARK: Inspection
 
+    var inspection: Inspection {
+        Inspection(
+            library: library, application: application, session: session, hasCredentials: history.hasCredentials)
+    }
+
     private mutating func inspectSession() {
-        let inspection = Inspection(library: library, application: application, session: session)
         let (status, limit) = inspection.runningLimit(&error)
         check(status)
         storedLimit = Int64(limit)
@@ -430,7 +436,6 @@ struct Program {
         guard other != number, let consumer = world.programs.consumer(other) else { return }
         // The sessions of another application cannot be attached.
         guard !history.hasLaunches else { return }
-        let inspection = Inspection(library: library, application: application, session: session)
         let wait = random.chance(50) ? Int32(random.magnitude(60_000...3_600_000)) : nil
         let start = now
         let status = inspection.attach(Self.sessionIdentifier(other), waiting: wait, &error)
@@ -447,8 +452,6 @@ struct Program {
         let suspended = tasks.filter { $0.suspended.map { $0.lowerBound <= now } == true }
         let ids = Set(suspended.compactMap { accepted[$0.number] })
         var found: [(UInt64, Inspection.Contradiction)] = []
-        var inspection = Inspection(library: library, application: application, session: session)
-        inspection.hasCredentials = history.hasCredentials
         let reasons = WaitReasons(history: history, journal: journal, now: now)
         check(inspection.listTasks(suspended: ids, reasons, &error) { found.append(($0, $1)) })
         for (id, contradiction) in found {
@@ -475,11 +478,6 @@ struct Program {
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
         if world.machine.diskMayHaveFailed, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }
         sim_end_run(ProcessEnd.done)
-    }
-
-    func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
-        library.batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
-            .assumingMemoryBound(to: Value.self).pointee
     }
 
     func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {

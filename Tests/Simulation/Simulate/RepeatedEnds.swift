@@ -46,18 +46,7 @@ extension Program {
     }
 
     private mutating func enqueueAgain(_ plan: TaskPlan, _ end: Observation) {
-        let prepared = PreparedRequest(plan, path: path(plan.number), library)
-        var request = prepared.request
-        var results: OpaquePointer?
-        let status = withExtendedLifetime(prepared) {
-            library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
-        }
-        defer { library.batch_release(results) }
-        guard status == BH_OK else {
-            if status == BH_ENGINE_INCOMPATIBLE { check(status) }
-            return record(.enqueueFails, plan.number, first: Int64(status))
-        }
-        guard let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else { return }
+        guard let result = enqueue([plan])?.first else { return }
         if result.task_id != accepted[plan.number] {
             record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
         } else if !isRight(result, end) {
@@ -66,15 +55,9 @@ extension Program {
     }
 
     private func isRight(_ result: bh_enqueued, _ end: Observation) -> Bool {
-        let state =
-            switch end.kind {
-            case .taskSucceeds: BH_TASK_SUCCEEDED
-            case .taskWasCancelled: BH_TASK_CANCELLED
-            default: BH_TASK_FAILED
-            }
         // The process may have been killed while it acknowledged the event.
         let mayBeAcknowledged = !unacknowledged.contains(end.first)
-        return result.disposition == BH_ENQUEUE_EXISTING && Int(result.task_state) == state
+        return result.disposition == BH_ENQUEUE_EXISTING && Observation.Kind(endIn: result.task_state) == end.kind
             && (result.event_id == UInt64(end.first) || mayBeAcknowledged && result.event_id == 0)
     }
 }

@@ -32,6 +32,13 @@ final class Servers {
         sim_set_servers(&servers)
     }
 
+    static func origin(_ server: UInt32) -> String { originPrefix + String(server) }
+
+    /// The number of the server that has this origin, or is the first of its name.
+    static func server(_ origin: String) -> UInt32 { UInt32(origin.dropFirst(originPrefix.count).prefix(1)) ?? 0 }
+
+    private static let originPrefix = "http://10.0.0."
+
     var now: Int64 { start + sim_now() }
     /// The calendar of the servers, which is always right.
     var calendar: Int64 { History.calendar + now }
@@ -208,7 +215,7 @@ enum Answer {
         case 9...10 where !plan.isUpload:
             .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: false)
         case 11 where !plan.isUpload:
-            .status(302, fields: "Location: http://10.0.0.\(plan.resource.server % 4 + 1)/\(plan.number)\r\n")
+            .status(302, fields: "Location: \(Servers.origin(plan.resource.server % 4 + 1))/\(plan.number)\r\n")
         default: .status(504)
         }
     }

@@ -145,7 +145,7 @@ final class UploadExchange: Exchange {
     }
 
     private func location(_ id: Int) -> String {
-        let server = upload.server == plan.resource.server ? "" : "http://10.0.0.\(upload.server)"
+        let server = upload.server == plan.resource.server ? "" : Servers.origin(upload.server)
         return "Location: \(server)/\(plan.number)/\(id)\r\n"
     }
 
