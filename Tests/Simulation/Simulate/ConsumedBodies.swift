@@ -8,7 +8,7 @@ extension History {
         for index in tasks.indices where tasks[index].upload != nil && random.chance(35) {
             tasks[index].upload?.source = .consume
             tasks[index].upload?.bodyChanges = []
-            tasks[index].upload?.claims = random.chance(50)
+            tasks[index].kept = random.chance(50) ? .claim : .drop
             if random.chance(30) { tasks[index].resource.isMissing = true }
             // The files are recognized by their content.
             tasks[index].size = max(64, tasks[index].size)

@@ -105,7 +105,7 @@ struct TaskPlan: Equatable {
     var chain: ChainPlan?
     /// How it gets a secret that changes; nil: its server accepts any.
     var credential: CredentialPlan?
-    /// What the program does with the file of a download without a destination; nil: the download has one.
+    /// What the program does with the file that is in the store at the end; nil: there is none.
     var kept: KeptFilePlan?
 
     enum Kind { case download, put, post }

@@ -1,8 +1,9 @@
 import CBackhaul
 import CSimulation
 
-/// What a program does with the file of a download without a destination. The engine keeps this file in the store.
-enum KeptFilePlan: CaseIterable {
+/// What a program does with a file that the engine has in the store at the end of a task. It is the file of a download
+/// without a destination, or the consumed file of an upload without success.
+enum KeptFilePlan {
     /// The program claims the file, and then acknowledges the event.
     case claim
     /// The program acknowledges the event, so the engine removes the file.
@@ -12,12 +13,12 @@ enum KeptFilePlan: CaseIterable {
 extension TaskPlan {
     /// Whether the task has a file in the store after such an end.
     func hasStoredFile(after end: Observation.Kind) -> Bool {
-        end == .taskSucceeds ? kept != nil : upload?.source == .consume
+        kept != nil && (end == .taskSucceeds) != isUpload
     }
 
     /// Whether the program claims this file.
     func isClaimed(after end: Observation.Kind) -> Bool {
-        hasStoredFile(after: end) && (kept == .claim || upload?.claims == true)
+        hasStoredFile(after: end) && kept == .claim
     }
 
     /// The name that the file has after the claim.

@@ -29,8 +29,6 @@ struct UploadPlan: Equatable {
     /// The server that has the upload after it was made.
     var server: UInt32
     var source: Source
-    /// Whether the program claims a consumed file after a task without success.
-    var claims = false
     /// For each hundred requests before the last fault: how many find the upload lost, how many find that its last
     /// bytes are lost, and how many are cut before their end or lose their answer.
     var lossPercent: Int64
