@@ -74,18 +74,8 @@ struct Story {
         case .taskIsResumed: "it resumes \(task)"
         case .requestIsRefused: "a server does not act on the request for \(task) (429)"
         case .pauseIsDemanded: "a server demands a pause until \(Self.clock(one.first)) for \(task)"
-        case .upload: "a server stores the body of \(task)" + (one.first < 0 ? ", which is a mixture" : "")
-        case .uploadRequest: "a server gets a request for the upload of \(task), with \(one.second) bytes"
-        case .uploadIsMade: "a server makes upload \(one.first) of \(task)"
-        case .uploadIsUsed: "the request is for upload \(one.first)"
-        case .uploadIsShortened: "a server has lost upload \(one.first) of \(task) from byte \(one.second) on"
-        case .uploadIsLost: "a server does not know upload \(one.first) of \(task)"
-        case .uploadIsRemoved: "a server removes upload \(one.first) of \(task)"
         case .offsetIsWrong: "the rest of upload \(one.first) of \(task) begins at a wrong byte"
-        case .partIsSentAgain: "part \(one.second) of upload \(one.first) of \(task) is sent again"
         case .chainIsBroken: "\(task) does not follow the task that it waits for"
-        case .bodyChangeBegins: "it begins to change the file of \(task)"
-        case .bodyIsChanged: "the file of \(task) has changed"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
         case .fileIsMissing: "the file of \(task) is missing"
@@ -94,12 +84,6 @@ struct Story {
         case .eventIsLost: "event \(one.first) was received and not acknowledged, and does not come again"
         case .fileIsLeft: "a file that belongs to no task is left: \(one.text)"
         case .inspectionEnds: "it has inspected what is left"
-        case .challengeIsOpen: "challenge \(one.first) is open, of kind \(one.second)"
-        case .secretIsOffered: "it responds with secret \(one.first) to a challenge of kind \(one.second)"
-        case .secretIsTaken: "secret \(one.first) is taken"
-        case .secretIsSent:
-            "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
-        case .taskIsRefused: "\(task) has failed because of status \(one.first)"
         case .claims: "it claims the file of \(task)"
         case .fileIsClaimed: "the file of \(task) is claimed"
         case .eventHasOldPath: "the event of \(task) does not have the path to which its file was moved"
@@ -109,6 +93,41 @@ struct Story {
         case .groupFinishesEarly: "event \(one.first): the group of \(task) finishes before the task ends"
         case .groupIsWrong: "event \(one.first) of \(task) names another group"
         case .enqueueIsWrong: "\(task) is enqueued again, and the result does not show its end"
+        case .upload, .uploadRequest, .uploadIsMade, .uploadIsUsed, .uploadIsShortened, .uploadIsLost,
+            .uploadIsRemoved, .partIsSentAgain, .bodyChangeBegins, .bodyIsChanged:
+            uploadSentence(one)
+        case .challengeIsOpen, .secretIsOffered, .secretIsTaken, .secretIsSent, .taskIsRefused:
+            secretSentence(one)
+        }
+    }
+
+    private func uploadSentence(_ one: Observation) -> String {
+        let task = "task \(one.task)"
+        return switch one.kind {
+        case .upload: "a server stores the body of \(task)" + (one.first < 0 ? ", which is a mixture" : "")
+        case .uploadRequest: "a server gets a request for the upload of \(task), with \(one.second) bytes"
+        case .uploadIsMade: "a server makes upload \(one.first) of \(task)"
+        case .uploadIsUsed: "the request is for upload \(one.first)"
+        case .uploadIsShortened: "a server has lost upload \(one.first) of \(task) from byte \(one.second) on"
+        case .uploadIsLost: "a server does not know upload \(one.first) of \(task)"
+        case .uploadIsRemoved: "a server removes upload \(one.first) of \(task)"
+        case .partIsSentAgain: "part \(one.second) of upload \(one.first) of \(task) is sent again"
+        case .bodyChangeBegins: "it begins to change the file of \(task)"
+        case .bodyIsChanged: "the file of \(task) has changed"
+        default: ""
+        }
+    }
+
+    private func secretSentence(_ one: Observation) -> String {
+        let task = "task \(one.task)"
+        return switch one.kind {
+        case .challengeIsOpen: "challenge \(one.first) is open, of kind \(one.second)"
+        case .secretIsOffered: "it responds with secret \(one.first) to a challenge of kind \(one.second)"
+        case .secretIsTaken: "secret \(one.first) is taken"
+        case .secretIsSent:
+            "the request for \(task) has secret \(one.first)" + (one.second == 0 ? ", and is refused" : "")
+        case .taskIsRefused: "\(task) has failed because of status \(one.first)"
+        default: ""
         }
     }
 }
