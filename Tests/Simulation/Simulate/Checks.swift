@@ -18,6 +18,20 @@ struct Checks {
             + violationsOfGroups
     }
 
+    /// The observations of a task that are violations in themselves.
+    private static let violations: KeyValuePairs<Observation.Kind, String> = [
+        .enqueueIsWrong: "was enqueued again, and the result did not show its end",
+        .fileIsWrong: "has ended, and its file has wrong bytes",
+        .fileIsMissing: "has ended, and its file is missing",
+        .eventHasOldPath: "has an event with a path of which its file was moved",
+        .taskIsRefused: "has failed, although the program has given its secret",
+        .secretIsRevealed: "has revealed its secret header",
+        .secretIsMissing: "lacked its secret header",
+        .offsetIsWrong: "has not asked how much of its upload the server has",
+        .groupIsWrong: "has an event with another group",
+        .groupFinishesEarly: "has a group that finished before its end",
+    ]
+
     private func violations(of plan: TaskPlan) -> [String] {
         let own = observations.filter { $0.task == plan.number }
         let accepted = own.filter { $0.kind == .taskIsAccepted }
@@ -32,15 +46,10 @@ struct Checks {
         if let acknowledged = own.firstIndex(where: { $0.kind == .isAcknowledged }) {
             expect(!own[acknowledged...].contains(where: \.isEnd), "has an event after it was acknowledged")
         }
-        expect(!own.contains { $0.kind == .enqueueIsWrong }, "was enqueued again, and the result did not show its end")
-        expect(!own.contains { $0.kind == .fileIsWrong }, "has ended, and its file has wrong bytes")
-        expect(!own.contains { $0.kind == .fileIsMissing }, "has ended, and its file is missing")
-        expect(!own.contains { $0.kind == .eventHasOldPath }, "has an event with a path of which its file was moved")
+        for (kind, what) in Self.violations { expect(!own.contains { $0.kind == kind }, what) }
         expect(plan.upload != nil || !own.contains { $0.kind == .upload && $0.first < 0 }, "has sent wrong bytes")
-        expect(!own.contains { $0.kind == .taskIsRefused }, "has failed, although the program has given its secret")
-        expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
-        expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
-        found += violationsOfUpload(plan, own) + violationsOfSecrets(plan) + violationsOfGroup(plan, own)
+        found += violationsOfUpload(plan, own) + violationsOfSecrets(plan)
+        expect(!requestsAfterCancel(plan, own), "continues after its cancel")
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
         // A program that suspends and resumes a task decides itself that the request may be repeated.
         let mayRepeat = plan.kind != .post || plan.suspended != nil || plan.upload?.kind == .tus
@@ -50,7 +59,7 @@ struct Checks {
                 end.kind != .taskFails || mayFail(plan, end, requests: requests),
                 "failed with \(Story.name(end.second))")
             let mayBeCancelled = plan.mayBeCancelled || endsWithPredecessor(plan, end) || wasCancelled(plan)
-            expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and nobody has cancelled it")
+            expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and no program has cancelled it")
             found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)
             found += violationsOfConsumedFile(plan, end)
@@ -163,9 +172,7 @@ struct Checks {
 
     private var violationsOfCalls: [String] {
         observations.filter { $0.kind == .callFails || $0.kind == .enqueueFails }
-            .filter {
-                !history.hasDiskFaults || !Self.diskErrors.contains($0.first)
-            }
+            .filter { !history.hasDiskFaults || !Self.diskErrors.contains($0.first) }
             .map { "a call failed with \(Story.name($0.first)) at \(Story.clock($0.time))" }
     }
 

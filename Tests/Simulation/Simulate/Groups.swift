@@ -16,18 +16,18 @@ struct GroupCounts: Equatable, CustomStringConvertible {
 
     var description: String { "\(succeeded) succeeded, \(failed) failed, \(cancelled) cancelled" }
 
-    mutating func add(_ other: GroupCounts) {
-        succeeded += other.succeeded
-        failed += other.failed
-        cancelled += other.cancelled
+    static func += (sum: inout GroupCounts, other: GroupCounts) {
+        sum.succeeded += other.succeeded
+        sum.failed += other.failed
+        sum.cancelled += other.cancelled
     }
+}
 
-    mutating func count(_ end: Observation.Kind) {
-        switch end {
-        case .taskSucceeds: succeeded += 1
-        case .taskWasCancelled: cancelled += 1
-        default: failed += 1
-        }
+extension GroupCounts {
+    init(of ends: [Observation]) {
+        func count(_ kind: Observation.Kind) -> Int64 { Int64(ends.count { $0.kind == kind }) }
+        self.init(
+            succeeded: count(.taskSucceeds), failed: count(.taskFails), cancelled: count(.taskWasCancelled))
     }
 }
 
@@ -86,11 +86,6 @@ extension Program {
     /// The time of the next cancel of a group; nil: there is none.
     var nextGroupCancel: Int64? {
         groupCancels.filter { !groups.cancelled.contains($0.position) }.map { max($0.cancel.time, now + second) }.min()
-    }
-
-    /// A poll has returned this number of events of at most `maximum`, and they were handled.
-    mutating func groupsAreSettled(_ tasks: some Sequence<Int>, _ count: Int, of maximum: Int) {
-        if count < maximum { groups.settled = Set(tasks) }
     }
 
     mutating func receiveGroup(_ event: bh_event) {
@@ -158,31 +153,13 @@ extension Checks {
         for (id, finish) in Dictionary(grouping: finishes, by: \.first).sorted(by: { $0.key < $1.key }) {
             let now = finish[0].finishedGroup.counts
             if now == GroupCounts() { return ["\(name) has finished without a task"] }
-            counted.add(now)
-            let expected = Self.counts(ends.filter { $0.first < id })
+            counted += now
+            let expected = GroupCounts(of: ends.filter { $0.first < id })
             if counted != expected { return ["\(name) has counted \(counted), and not \(expected), until event \(id)"] }
             if comesAgain(finish[0]) { return ["\(name) finishes again after its event was acknowledged"] }
         }
-        let expected = Self.counts(ends)
+        let expected = GroupCounts(of: ends)
         return counted == expected ? [] : ["\(name) has counted \(counted), and not \(expected)"]
-    }
-
-    private static func counts(_ ends: [Observation]) -> GroupCounts {
-        var counts = GroupCounts()
-        for end in ends { counts.count(end.kind) }
-        return counts
-    }
-
-    func violationsOfGroup(_ plan: TaskPlan, _ own: [Observation]) -> [String] {
-        var found: [String] = []
-        if own.contains(where: { $0.kind == .groupIsWrong }) {
-            found.append("task \(plan.number) has an event with another group")
-        }
-        if own.contains(where: { $0.kind == .groupFinishesEarly }) {
-            found.append("the group of task \(plan.number) has finished before its end")
-        }
-        if requestsAfterCancel(plan, own) { found.append("task \(plan.number) continues after its cancel") }
-        return found
     }
 
     /// Whether the task or its group was cancelled when the task may have existed.
@@ -197,7 +174,7 @@ extension Checks {
 
     /// Whether a request comes later than the cancel of its task. The removal of an upload is such a request, so
     /// uploads that can be continued are not checked.
-    private func requestsAfterCancel(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
+    func requestsAfterCancel(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
         guard plan.upload == nil else { return false }
         let accepted = observations.drop { $0.kind != .taskIsAccepted || $0.task != plan.number }
         guard let cancel = accepted.first(where: { isCancel($0, of: plan) }) else { return false }

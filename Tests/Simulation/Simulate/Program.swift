@@ -347,14 +347,14 @@ struct Program {
     mutating func poll(after: UInt64) {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
-        let (start, known) = (now, accepted.keys)
-        let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
+        let (start, known, limit) = (now, Set(accepted.keys), 10)
+        let status = library.session_poll(session, after, limit, Int32(min(wait, 600_000)), &events, &error)
         defer { library.batch_release(events) }
         if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
         for event in library.items(events, BH_ITEM_EVENT, bh_event.self) { handle(event, acknowledges: !forgets) }
-        groupsAreSettled(known, library.batch_count(events), of: 10)
+        if library.batch_count(events) < limit { groups.settled = known }
     }
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {

@@ -9,9 +9,6 @@ extension Checks {
         if own.contains(where: { $0.kind == .upload && $0.first < 0 }), !mayBeTorn(plan) {
             found.append("a server has a mixture as the upload of task \(plan.number)")
         }
-        if own.contains(where: { $0.kind == .offsetIsWrong }) {
-            found.append("task \(plan.number) has not asked how much of its upload the server has")
-        }
         if sendsLaterVersion(plan, own) {
             found.append("task \(plan.number) has sent a version of its file that is newer than its snapshot")
         }
