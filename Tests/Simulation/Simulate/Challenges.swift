@@ -4,7 +4,7 @@ import Glibc
 
 /// How a program responds to challenges: at once, some minutes later, or when it is started again.
 extension Program {
-    private static let timeBetweenLooks = 600 * second
+    private static let timeBetweenQueries = 600 * second
 
     mutating func handleChallenge(_ event: bh_event, acknowledges: Bool) {
         guard let challenge = event.challenge?.pointee else { return }
@@ -18,8 +18,8 @@ extension Program {
 
     /// Responds to all open challenges, if it has not done so for some minutes.
     mutating func respondToOpenChallenges() {
-        guard history.hasCredentials, now >= nextLook else { return }
-        nextLook = now + Self.timeBetweenLooks
+        guard history.hasCredentials, now >= nextChallengeQuery else { return }
+        nextChallengeQuery = now + Self.timeBetweenQueries
         let challenges = openChallenges()
         defer { library.batch_release(challenges) }
         for challenge in library.items(challenges, BH_ITEM_CHALLENGE, bh_challenge.self) { respond(to: challenge) }

@@ -61,7 +61,7 @@ struct Program {
     private(set) var finish: Int64?
     var isLaunchedForChallenge = false
     /// When the program next asks which challenges are open.
-    var nextLook: Int64 = 0
+    var nextChallengeQuery: Int64 = 0
     var random: Random
 
     init(
