@@ -49,7 +49,7 @@ extension Program {
         return challenges
     }
 
-    /// Gives the present secret of the server, or sometimes an older one.
+    /// Responds with the present secret of the server, or sometimes with an older one.
     private mutating func respond(to challenge: bh_challenge) {
         let server = challenge.origin.map { Servers.server(String(cString: $0)) } ?? 0
         var secret = history.secret(of: server, at: now)
@@ -64,9 +64,9 @@ extension Program {
         record(.secretIsOffered, first: secret.number, second: Int64(challenge.kind))
         switch give(secret, &response, to: challenge.id) {
         case bh_status(BH_OK): record(.secretIsTaken, first: secret.number, second: Int64(challenge.kind))
-        // No task waits any more.
+        // No task waits for the challenge any more.
         case bh_status(BH_NOT_FOUND): break
-        // The calendar was set meanwhile.
+        // The calendar was set after the program had read it.
         case bh_status(BH_INVALID_ARGUMENT) where response.expires_ms > 0: break
         case let status: check(status)
         }
@@ -84,8 +84,8 @@ extension Program {
         }
     }
 
-    /// A server refuses a task only until the program has given a secret.
-    func noteRefusal(_ event: bh_event, _ task: Int) {
+    /// Records a task that has failed because a server refused it. Such a task must wait for the program's secret.
+    func recordRefusal(_ event: bh_event, _ task: Int) {
         guard history.plan(task)?.credential != nil, [401, 403].contains(event.http_status),
             [BH_HTTP_STATUS, BH_AUTHENTICATION_REQUIRED].contains(Int(event.status))
         else { return }

@@ -73,7 +73,7 @@ struct Checks {
             BH_DISK_FULL, BH_DISK_FAILED, BH_DESTINATION_UNAVAILABLE, BH_BODY_UNAVAILABLE, BH_OUT_OF_RESOURCES,
         ].map(Int64.init))
 
-    /// The errors of calls that it explains. It explains neither a damaged store nor a call that is never answered.
+    /// The errors of calls that such a disk explains. It explains no damaged store, and no call without an answer.
     private static let diskErrors = diskFailures.union(
         [
             BH_STORE_UNAVAILABLE, BH_STORE_FULL, BH_STORE_READ_ONLY, BH_ENGINE_FAILED, BH_ENGINE_UNRESPONSIVE,
@@ -97,7 +97,8 @@ struct Checks {
     private var longestOff: Int64 {
         var (longest, off, unseen) = (Int64(0), Int64(0), Int64(0))
         var isOff = false
-        /// The programs that may be the engine; 0: the daemon. A process whose calls fail never was, or ends.
+        /// The programs that may be the engine; 0: the daemon. A process whose calls fail was not
+        /// the engine, or is not any more.
         var running: Set<Int> = []
         for one in observations {
             switch one.kind {

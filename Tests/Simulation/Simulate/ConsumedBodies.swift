@@ -2,7 +2,7 @@ import Glibc
 
 extension History {
     /// The files of some uploads are consumed: the engine moves them into the store, and returns those that it has not
-    /// sent. So more of these uploads fail.
+    /// sent. More of these uploads fail, so that files are returned.
     mutating func addConsumedBodies(_ generator: Random) {
         var random = generator
         for index in tasks.indices where tasks[index].upload != nil && random.chance(35) {

@@ -2,8 +2,9 @@ import CBackhaul
 
 /// What must hold for secrets that change.
 extension Checks {
-    /// Requests that were on their way when a response was stored. The threads of an engine also stop sometimes.
-    private static let longestWay = 10 * second
+    /// How long after a response a server may get a request with an older secret. The request may have been in flight,
+    /// or the threads of the engine may have been stopped.
+    private static let longestDelay = 10 * second
 
     func violationsOfSecrets(_ plan: TaskPlan) -> [String] {
         guard plan.credential != nil else { return [] }
@@ -31,7 +32,7 @@ extension Checks {
     private func replacedSecret(_ plan: TaskPlan) -> Int64? {
         var isAccepted = false
         var taken: Int64?
-        /// The secrets of the last response that was accepted, and of responses whose fate the program does not know.
+        /// The secrets of the last response that was accepted, and of responses whose result the program does not know.
         var possible: Set<Int64> = []
         var wasRefused = false
         for one in observations {
@@ -44,7 +45,7 @@ extension Checks {
                 // Tasks that are enqueued later have headers of their own.
                 if isAccepted { (taken, wasRefused) = (one.time, false) }
             case .secretIsSent where one.task == plan.number:
-                guard let taken, one.time > taken + Self.longestWay, !possible.contains(one.first) else { continue }
+                guard let taken, one.time > taken + Self.longestDelay, !possible.contains(one.first) else { continue }
                 // An attempt of an upload continues with the headers with which it began, until it is refused.
                 guard plan.upload != nil, !wasRefused else { return one.first }
                 wasRefused = true

@@ -15,11 +15,11 @@ struct CredentialPlan: Equatable {
     var secret: Secret?
     /// When the headers expire, as the program says at the enqueue; nil: it does not say.
     var expires: Int64?
-    /// With which status the server refuses another secret.
+    /// The status with which the server refuses another secret.
     var refusal: Int
 }
 
-/// What a server accepts from one rotation to the next.
+/// The secret that a server accepts from one rotation to the next.
 struct Secret: Equatable {
     var server: UInt32
     /// How often the secret of the server had changed before.
@@ -89,8 +89,8 @@ extension History {
 }
 
 extension Servers {
-    /// The answer to a request without the present secret of the task's server; nil: the server accepts it. The server
-    /// of an upload that was made elsewhere asks for nothing.
+    /// The answer to a request without the present secret of the task's server; nil: the server accepts it. Another
+    /// server that has the upload of the task accepts any secret.
     func refusal(of request: Request, for plan: TaskPlan, at server: UInt32) -> Answer? {
         guard let credential = plan.credential, server == plan.resource.server, request.method != "DELETE", !isOut
         else { return nil }
@@ -102,7 +102,7 @@ extension Servers {
         return .status(credential.refusal, fields: "WWW-Authenticate: Bearer realm=\"\(server)\"\r\n")
     }
 
-    /// Whether a server may get the secret that a request has: it is its own. Some tasks wait until it asks for one.
+    /// Whether the secret of a request belongs to the server. Some tasks send none until the server asks for it.
     func mayHaveSecret(_ request: Request, _ plan: TaskPlan, at server: UInt32) -> Bool {
         guard let value = request.fields["authorization"] else {
             return server != plan.resource.server || plan.credential != nil && plan.credential?.secret == nil

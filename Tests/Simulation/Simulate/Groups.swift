@@ -35,17 +35,18 @@ extension GroupCounts {
 struct GroupProgress {
     /// The positions of the cancels that were performed (`History.groupCancels`).
     var cancelled: Set<Int> = []
-    /// The tasks that were accepted before a poll that returned all events. An event that comes later was made later.
+    /// The tasks that were accepted before the last poll that returned all events. An event that this poll did not
+    /// return was made after these tasks were accepted.
     var settled: Set<Int> = []
 }
 
 extension History {
-    /// The number of groups of a program.
+    /// The groups of each program.
     static let groups = 0..<3
 
     static func name(ofGroup group: Int) -> String { "album \(group)" }
 
-    /// Some tasks are in groups, and some groups are cancelled.
+    /// In some histories, tasks are in groups, and groups are cancelled.
     mutating func addGroups(_ generator: Random) {
         var random = generator
         guard random.chance(40) else { return }
@@ -103,7 +104,7 @@ extension Program {
         record(.groupFinishes, first: Int64(event.id), second: Observation.packed(group ?? -1, counts))
     }
 
-    /// Compares the group that the event of a task names.
+    /// Records an event of a task that names another group.
     func checkGroup(of event: bh_event, _ task: Int) {
         if Self.group(of: event) != history.plan(task)?.group { record(.groupIsWrong, task, first: Int64(event.id)) }
     }
@@ -128,7 +129,7 @@ extension Observation {
     }
 }
 
-/// What must hold for groups.
+/// What must hold for tasks in groups.
 extension Checks {
     var violationsOfGroups: [String] {
         (1...history.programs).flatMap { program in
@@ -140,8 +141,8 @@ extension Checks {
         }
     }
 
-    /// Each event of a group counts the ends of its tasks since its event before. Both kinds of events have ids in the
-    /// order of the commits.
+    /// Each event of a group counts the ends of its tasks since the event before it. Both kinds of events have ids in
+    /// the order of the commits.
     private func violations(ofGroup group: Int, of program: Int, _ finishes: [Observation]) -> [String] {
         let name = "group \(group) of program \(program)"
         let tasks = Set(history.tasks.filter { $0.program == program && $0.group == group }.map(\.number))

@@ -26,7 +26,7 @@ extension TaskPlan {
 }
 
 extension History {
-    /// Some downloads have no destination.
+    /// In some histories, downloads have no destination.
     mutating func addKeptFiles(_ generator: Random) {
         var random = generator
         guard random.chance(40) else { return }

@@ -40,7 +40,7 @@ struct Leftovers {
 }
 
 extension History {
-    /// Some programs receive their events again, and some are started once more when all tasks have ended.
+    /// In some histories, programs receive their events again, or are started once more when all tasks have ended.
     mutating func addInspection(_ generator: Random) {
         var random = generator
         (receivesAgain, isInspected) = (random.chance(50), random.chance(50))

@@ -390,7 +390,7 @@ struct Program {
         }
         let kind = Observation.Kind(endIn: event.task_state) ?? .taskFails
         record(kind, number, first: Int64(event.id), second: Int64(event.status))
-        noteRefusal(event, number)
+        recordRefusal(event, number)
         checkGroup(of: event, number)
         ended.insert(number)
         cancelDueTasks()

@@ -2,7 +2,7 @@ import CBackhaul
 import CSimulation
 
 extension History {
-    /// Some programs enqueue tasks again that have ended, as a program does that has lost its own records.
+    /// In some histories, programs enqueue tasks again that have ended, as a program does that has lost its records.
     mutating func addRepeatedEnds(_ generator: Random) {
         var random = generator
         repeatsEnded = random.chance(40)
@@ -39,7 +39,7 @@ extension Program {
         }
     }
 
-    /// Notes the round of an event. The end of a round has it already.
+    /// Records the round of an event. The observation of the end of a round has it already.
     func recordRound(of event: bh_event, _ task: Int) {
         guard event.kind != BH_EVENT_SESSION_FINISHED else { return }
         record(.eventIsOfRound, task, first: Int64(event.id), second: Int64(event.round))

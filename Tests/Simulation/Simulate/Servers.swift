@@ -34,7 +34,7 @@ final class Servers {
 
     static func origin(_ server: UInt32) -> String { originPrefix + String(server) }
 
-    /// The number of the server that has this origin, or is the first of its name.
+    /// The number of the server in an origin, which may also have a port.
     static func server(_ origin: String) -> UInt32 { UInt32(origin.dropFirst(originPrefix.count).prefix(1)) ?? 0 }
 
     private static let originPrefix = "http://10.0.0."

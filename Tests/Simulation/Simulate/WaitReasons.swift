@@ -6,7 +6,7 @@ struct WaitReasons {
     let journal: Journal
     let now: Int64
 
-    /// - tasks: what the same listing says of each task.
+    /// - tasks: the tasks of the same listing, by their numbers.
     func contradiction(in info: bh_task_info, _ tasks: [Int: bh_task_info]) -> Inspection.Contradiction? {
         if Int(info.reason) == BH_REASON_ORIGIN, !mayHavePause { return .noPause }
         let waits = Int(info.state) == BH_TASK_WAITING && Int(info.reason) == BH_REASON_DEPENDENCY
