@@ -72,7 +72,7 @@ struct Story {
         case .secretIsMissing: "a request for \(task) lacks the secret header"
         case .taskIsSuspended: "it suspends \(task)"
         case .taskIsResumed: "it resumes \(task)"
-        case .requestIsRefused: "a server does not act on the request for \(task) (429)"
+        case .requestIsRefused: "a server does not act on the request for \(task)"
         case .pauseIsDemanded: "a server demands a pause until \(Self.clock(one.first)) for \(task)"
         case .offsetIsWrong: "the rest of upload \(one.first) of \(task) begins at a wrong byte"
         case .chainIsBroken: "\(task) does not follow the task that it waits for"
