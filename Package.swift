@@ -179,7 +179,7 @@ let package = Package(
             name: "LoopTests", dependencies: ["BackhaulLoop", "BackhaulPlatform", "CLinux", "TestSupport"],
             path: "Tests/Unit/Loop", swiftSettings: strict),
         .testTarget(
-            name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform"],
+            name: "DiskTests", dependencies: ["BackhaulDisk", "BackhaulModel", "BackhaulPlatform", "CLinux"],
             path: "Tests/Unit/Disk", swiftSettings: strict),
         .testTarget(
             name: "TransportTests",

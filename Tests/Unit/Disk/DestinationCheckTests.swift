@@ -1,5 +1,6 @@
 import BackhaulDisk
 import BackhaulModel
+import CLinux
 import Glibc
 import Testing
 

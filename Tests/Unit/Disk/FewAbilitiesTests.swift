@@ -1,6 +1,7 @@
 #if DEBUG
 import BackhaulModel
 import BackhaulPlatform
+import CLinux
 import Glibc
 import Testing
 

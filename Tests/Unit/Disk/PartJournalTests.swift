@@ -1,4 +1,5 @@
 import BackhaulModel
+import CLinux
 import Glibc
 import Testing
 

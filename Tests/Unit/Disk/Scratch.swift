@@ -1,6 +1,7 @@
 import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
+import CLinux
 import Glibc
 import Testing
 
