@@ -244,7 +244,7 @@ import Testing
         guard Mount.isPossible else { return }
         try DiskTests.write([1], to: scratch.path("source"))
         try DiskTests.write([9], to: scratch.path("mounted"))
-        #expect(mount(scratch.path("source"), scratch.path("mounted"), "", UInt(MS_BIND), "") == 0)
+        #expect(mount(scratch.path("source"), scratch.path("mounted"), "", UInt(Glibc.MS_BIND), "") == 0)
         defer { umount2(scratch.path("mounted"), 0) }
         let refusal = #expect(throws: Failure.self) { try scratch.location("mounted", replace: true) }
         #expect(refusal?.detail == Int64(EBUSY))
