@@ -168,8 +168,8 @@ import Testing
         #expect(faults.operations[before...].filter(steps.contains) == expected)
     }
 
-    @Test("the time that identifies an empty placeholder is set back only after the placeholder is replaced")
-    func emptyPlaceholderIsReplaced() async throws {
+    @Test("an empty placeholder is filled and synced before the time that identifies it is set back")
+    func emptyPlaceholderIsFinished() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
@@ -179,7 +179,7 @@ import Testing
         let before = faults.operations.count
         try await part.place(intent)
         let steps: Set<FileOperation> = [.changeTimes, .sync, .rename]
-        let expected: [FileOperation] = [.rename, .rename, .changeTimes, .sync]
+        let expected: [FileOperation] = [.rename, .sync, .changeTimes, .sync, .rename]
         #expect(faults.operations[before...].filter(steps.contains) == expected)
         #expect(try #require(modified(location.destination.path)) >= taken)
     }
