@@ -80,7 +80,8 @@ enum ChainValues {
             let whole = input.choice(["0", "-0", "7", "-12"]) + input.text(of: Array("0123456789"), atMost: 30)
             let sign = whole.hasPrefix("-") ? "-" : ""
             let digits = whole.drop { $0 == "-" || $0 == "0" }
-            let number = sign + (digits.isEmpty ? "0" : digits)
+            let number =
+                sign + (digits.isEmpty ? "0" : digits)
                 + input.choice(["", "", ".0", ".50", "e3", "E+03", "e-400", ".123456789012345678901"])
             return (number, number)
         default: return (input.choice(["null", "true", "false", "{}", "[]", "{\"a\":1}", "[\"a\"]"]), nil)
