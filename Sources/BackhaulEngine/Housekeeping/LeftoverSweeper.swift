@@ -4,9 +4,9 @@ internal import BackhaulStore
 
 /// Removes leftovers, which are files that no task needs any more. Some leftovers are the unfinished files of cancelled
 /// downloads. Others are kept files: finished downloads in the store, the directory of the engine's data. A kept file
-/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store. If an
-/// engine ended while it copied a kept file to another file system, the copy becomes a leftover, too. A retained part
-/// is removed when its time is over.
+/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store, or if the
+/// download is cancelled while the file gets its name. If an engine ended while it copied a kept file to another file
+/// system, the copy becomes a leftover, too. A retained part is removed when its time is over.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash. If a file cannot be removed, for example because its file system is
@@ -14,8 +14,7 @@ internal import BackhaulStore
 final class LeftoverSweeper {
     /// What the sweeper needs of the engine.
     struct Surroundings {
-        /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
-        /// follows.
+        /// Whether a running download still uses the file. If so, a sweep follows when the download has stopped.
         var isInUse: (Leftover) -> Bool
         var remove: (Leftover, _ then: @escaping (Result<Void, Failure>) -> [EngineEffect]) -> Void
         /// Watches the mounts until the result is released; nil if that is not possible.

@@ -76,8 +76,11 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// Whether the task writes to this part file.
-    func isInUse(_ part: Leftover) -> Bool { runners[part.task]?.attempt.task.part == part.part }
+    /// Whether the task writes to this part file, or may still give the kept file its name.
+    func isInUse(_ file: Leftover) -> Bool {
+        guard let task = runners[file.task]?.attempt.task else { return false }
+        return file.kind == .kept || task.part == file.part
+    }
 
     /// Whether no task that a condition has stopped still saves its bytes.
     var heldTasksAreSaved: Bool { runners.values.allSatisfy { $0.attempt.stopReason != .held } }

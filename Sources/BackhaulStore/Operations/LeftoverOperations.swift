@@ -46,10 +46,10 @@ public struct LeftoverOperations {
         try tables.leftovers.remove(found)
     }
 
-    /// Adds the part files of the tasks in the temporary table `selected`. Their snapshots of bodies are added to the
-    /// list of `BodyTable`.
+    /// Adds the part files and kept files of the tasks in the temporary table `selected`. Their snapshots of bodies are
+    /// added to the list of `BodyTable`.
     func addFilesOfSelected() throws(Failure) {
-        try tables.leftovers.insertPartsOfSelected()
+        try tables.leftovers.insertFilesOfSelected()
         try tables.bodies.addSnapshotsOfSelected()
     }
 }

@@ -59,7 +59,12 @@ struct LeftoverTable {
         try connection.first(Self.nextRemoval, .integer(now)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    func insertPartsOfSelected() throws(Failure) { try connection.run(Self.insertParts) }
+    /// Inserts the part files of the selected tasks. A task with a finish intent and no destination may have a kept
+    /// file already, which is inserted, too.
+    func insertFilesOfSelected() throws(Failure) {
+        try connection.run(Self.insertParts)
+        try connection.run(Self.insertKeptOfSelected)
+    }
 
     func remove(_ leftover: Leftover) throws(Failure) {
         try connection.run(Self.remove, .id(leftover.task), .bits(leftover.part))
@@ -100,6 +105,12 @@ struct LeftoverTable {
         """
         INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system)
         \(selectPart) WHERE id IN selected
+        """)
+    private static let insertKeptOfSelected = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, part)
+        SELECT id, \(Kind.kept.sql), 0 FROM tasks
+        WHERE id IN selected AND destination IS NULL AND \(PartTable.hasIntent)
         """)
     private static let insertKept = Query(
         "INSERT OR REPLACE INTO leftovers (task_id, kind, part) VALUES (?, \(Kind.kept.sql), 0)")

@@ -8,7 +8,7 @@ public struct Leftover: Hashable, Sendable {
         /// interrupted claim to this path has left; it has the name of a part file.
         case part(destinationPath: String?)
         /// The kept file (finished download in the store) of a task whose event was acknowledged, although the host has
-        /// not claimed the file.
+        /// not claimed the file. Also the file of a task that was cancelled while the file got its name, or after that.
         case kept
     }
 

@@ -141,6 +141,22 @@ struct TaskTests {
         #expect(try store.control(session, .cancel).tasks.isEmpty)
     }
 
+    @Test(
+        "if a download is cancelled with a complete file, its kept file may exist already and is listed for removal",
+        arguments: [TaskControl.suspend, .setAside])
+    func cancelledComplete(control: TaskControl) throws {
+        let session = try store.session()
+        let ids = try store.enqueue(
+            [.numbered(0) { $0.destination = nil }, .numbered(1) { $0.destination = nil }, .numbered(2)], in: session)
+        // The engine had all bytes when it was told to stop, so it finishes the file.
+        try store.control(session, control)
+        for id in [ids[0], ids[2]] { try recordIntent(store, id) }
+        #expect(try store.control(session, .cancel).tasks == ids)
+        let leftovers = try store.run { try $0.leftovers.page(now: 0, limit: 10).files }
+        #expect(leftovers.filter { $0.kind == .kept } == [Leftover(task: ids[0], kind: .kept)])
+        #expect(leftovers.filter { $0.kind != .kept }.map(\.task) == ids)
+    }
+
     private func recordIntent(_ store: TestStore, _ id: TaskID) throws {
         let isLive = try store.run { try $0.attempts.recordIntent(id, Self.intent) }
         #expect(isLive)
