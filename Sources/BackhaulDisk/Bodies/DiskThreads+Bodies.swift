@@ -91,7 +91,7 @@ extension DiskThreads {
             then(.success(files))
         } catch {
             let paths = bodies.filter { $0.source != .reference }.map { folder + "/" + $0.name }
-            remove(paths) { then(.failure(error)) }
+            remove(paths) { _ in then(.failure(error)) }
         }
     }
 

@@ -73,17 +73,19 @@ public final class DiskThreads: Sendable {
         worker(for: path).post { context in context.remove(path: path, on: fileSystem, then: then) }
     }
 
-    /// Removes several files, like `remove(path:)`. `then` is called after the last of them.
-    public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
-        let remaining = Lock(paths.count)
-        if paths.isEmpty { then() }
+    /// Removes several files, like `remove(path:)`. `then` is called after the last of them, with the paths of the
+    /// removed files.
+    public func remove(_ paths: [String], then: @escaping @Sendable (_ removed: Set<String>) -> Void) {
+        let state = Lock((remaining: paths.count, removed: Set<String>()))
+        if paths.isEmpty { then([]) }
         for path in paths {
-            remove(path: path) { _ in
-                let isLast = remaining.withLock { remaining in
-                    remaining -= 1
-                    return remaining == 0
+            remove(path: path) { result in
+                let removed: Set<String>? = state.withLock { state in
+                    state.remaining -= 1
+                    if case .success = result { state.removed.insert(path) }
+                    return state.remaining == 0 ? state.removed : nil
                 }
-                if isLast { then() }
+                if let removed { then(removed) }
             }
         }
     }

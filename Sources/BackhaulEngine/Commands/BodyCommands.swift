@@ -63,14 +63,16 @@ struct BodyCommands {
                 owners.append(position)
             }
         }
+        let names = ingested.filter { $0.source != .reference }.map(\.name)
         let kept = engine.runtime.returning { [ingested, owners] (result: Result<[BodyFile], Failure>) in
             guard call.isConnected else {
-                let files = (try? result.get()) ?? []
-                engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
+                engine.housekeeping.requestBodies.discardUnused(names)
                 return []
             }
             switch result {
             case .failure(var failure):
+                // The removal of the files may have failed, too.
+                engine.housekeeping.requestBodies.discardUnused(names)
                 failure.index = failure.index.flatMap { owners.indices.contains(Int($0)) ? owners[Int($0)] : nil }
                     .map(UInt64.init)
                 refuse(failure)

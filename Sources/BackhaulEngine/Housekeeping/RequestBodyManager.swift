@@ -25,6 +25,8 @@ final class RequestBodyManager {
     private var unused: [String] = []
     private var isDiscarding = false
     private var isSweeping = false
+    /// Whether the present sweep must be followed by another one, because it may have missed leftovers.
+    private var mustRepeat = false
     private var isReturning = false
     /// The closures that are called at the end of the present pass. A pass moves consumed files back to their old
     /// paths.
@@ -116,42 +118,51 @@ final class RequestBodyManager {
             })
     }
 
+    /// Removes the files that no task needs. A file that cannot be removed stays in the list, and each sweep tries to
+    /// remove it again.
     func sweep() {
         if hasUnreturned { returnBodies() }
+        mustRepeat = isSweeping
         guard !isSweeping else { return }
         isSweeping = true
+        removeLeftovers(after: "")
+    }
+
+    private func removeLeftovers(after name: String) {
         runtime.store(
             { (transaction) throws(Failure) in
-                try transaction.bodies.leftovers(limit: Self.batchSize)
+                try transaction.bodies.leftovers(after: name, limit: Self.batchSize)
             }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
     private func remove(_ names: [String]) -> [EngineEffect] {
-        guard !names.isEmpty else {
-            isSweeping = false
-            return [.mayBeIdle]
-        }
-        // A file that cannot be removed is forgotten, too. It is in the store, where the next engine finds it.
+        guard let last = names.last else { return endSweep() }
         disk.remove(
             names.map(directory.bodyFile),
-            then: runtime.returning { [unowned self] in
-                forget(names)
+            then: runtime.returning { [unowned self] (removed: Set<String>) in
+                forget(names.filter { removed.contains(directory.bodyFile(named: $0)) }, through: last)
                 return []
             })
         return []
     }
 
-    private func forget(_ names: [String]) {
+    private func forget(_ names: [String], through last: String) {
+        guard !names.isEmpty else { return removeLeftovers(after: last) }
         runtime.store(
             { (transaction) throws(Failure) in
                 try transaction.bodies.forgetLeftovers(names)
             },
             then: { [unowned self] result in
-                isSweeping = false
-                guard case .success = result else { return [.mayBeIdle] }
-                sweep()
+                guard case .success = result else { return endSweep() }
+                removeLeftovers(after: last)
                 return []
             })
+    }
+
+    private func endSweep() -> [EngineEffect] {
+        isSweeping = false
+        if mustRepeat { sweep() }
+        return [.mayBeIdle]
     }
 
     /// Removes the old names of the consumed files at these paths, and then calls `then`. If a name cannot be removed

@@ -74,8 +74,9 @@ public struct BodyTable {
 
     // MARK: Leftovers
 
-    public func leftovers(limit: Int) throws(Failure) -> [String] {
-        try connection.all(Self.selectLeftovers, .number(limit)) { row throws(Failure) in row.text() }
+    /// Returns the leftovers with names greater than `name`, sorted by name.
+    public func leftovers(after name: String = "", limit: Int) throws(Failure) -> [String] {
+        try connection.all(Self.selectLeftovers, .text(name), .number(limit)) { row throws(Failure) in row.text() }
     }
 
     /// Adds the names to the leftovers, except names of files that a task needs or that must be moved back to their old
@@ -182,7 +183,8 @@ public struct BodyTable {
     private static let selectConsumedAt = Query(BodyFile.init(consumedRow:), "FROM consumed WHERE path = ?")
     private static let removeConsumed = Query("DELETE FROM consumed WHERE path = ?")
 
-    private static let selectLeftovers = Query("SELECT name FROM body_leftovers LIMIT ?")
+    private static let selectLeftovers = Query(
+        "SELECT name FROM body_leftovers WHERE name > ? ORDER BY name LIMIT ?")
     private static let removeLeftover = Query("DELETE FROM body_leftovers WHERE name = ?")
     private static let insertLeftover = Query("INSERT OR IGNORE INTO body_leftovers (name) VALUES (?)")
     private static let insertLeftoverIfUnused = Query(

@@ -55,6 +55,15 @@ struct BodyReturnTests {
         #expect(try listed(store) == [])
     }
 
+    @Test("the list of leftovers can be read from any name on, so files that cannot be removed do not hide others")
+    func pages() throws {
+        try store.run { transaction in
+            try transaction.bodies.addLeftovers(among: ["c-3", "c-1", "c-2"])
+            #expect(try transaction.bodies.leftovers(limit: 2) == ["c-1", "c-2"])
+            #expect(try transaction.bodies.leftovers(after: "c-2", limit: 2) == ["c-3"])
+        }
+    }
+
     @Test("when the end of a successful task is acknowledged, its consumed file is listed for removal")
     func succeeded() throws {
         let (session, task) = try enqueue(store)

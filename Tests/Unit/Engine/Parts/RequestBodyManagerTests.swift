@@ -1,6 +1,7 @@
 import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
+import Glibc
 import Testing
 
 @testable import BackhaulEngine
@@ -32,5 +33,42 @@ struct RequestBodyManagerTests {
         try runtime.storeReturns(())
         // The next call finds the files to remove.
         #expect(runtime.storeAwaits([String].self))
+    }
+
+    @Test("a file that cannot be removed stays in the list, and the next sweep tries again to remove it")
+    func stuck() async throws {
+        let path = services.directory.bodyFile(named: "1-1")
+        try services.directory.makeFolders()
+        // unlink(2) removes no directory.
+        #expect(mkdir(path, 0o700) == 0)
+        bodies.sweep()
+        try runtime.storeReturns(["1-1"])
+        await takeDiskResults()
+        // No file is forgotten: the manager reads the rest of the list.
+        try #require(runtime.storeAwaits([String].self))
+        try runtime.storeReturns([String]())
+        #expect(!bodies.isBusy && runtime.pendingStoreCalls == 0)
+        #expect(rmdir(path) == 0)
+        bodies.sweep()
+        try runtime.storeReturns(["1-1"])
+        await takeDiskResults()
+        #expect(runtime.storeAwaits(Void.self))
+    }
+
+    @Test("if a file becomes a leftover during a sweep, another sweep follows")
+    func again() throws {
+        bodies.sweep()
+        bodies.sweep()
+        try runtime.storeReturns([String]())
+        #expect(bodies.isBusy && runtime.storeAwaits([String].self))
+        try runtime.storeReturns([String]())
+        #expect(!bodies.isBusy)
+    }
+
+    /// Takes the results of the removals. The disk returns them in their order.
+    private func takeDiskResults() async {
+        let absent = services.directory.bodyFile(named: "absent")
+        await withCheckedContinuation { done in services.disk.remove([absent]) { _ in done.resume() } }
+        runtime.takeReturned()
     }
 }
