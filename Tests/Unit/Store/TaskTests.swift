@@ -148,7 +148,7 @@ struct TaskTests {
         let session = try store.session()
         let ids = try store.enqueue(
             [.numbered(0) { $0.destination = nil }, .numbered(1) { $0.destination = nil }, .numbered(2)], in: session)
-        // The engine had all bytes when it was told to stop, so it finishes the file.
+        // The engine had all bytes before the stop, so it finishes the file.
         try store.control(session, control)
         for id in [ids[0], ids[2]] { try recordIntent(store, id) }
         #expect(try store.control(session, .cancel).tasks == ids)
