@@ -77,7 +77,7 @@ struct Checks {
     private static let diskErrors = diskFailures.union(
         [
             BH_STORE_UNAVAILABLE, BH_STORE_FULL, BH_STORE_READ_ONLY, BH_ENGINE_FAILED, BH_ENGINE_UNRESPONSIVE,
-            BH_DAEMON_UNAVAILABLE,
+            BH_DAEMON_UNAVAILABLE, BH_STORAGE_AWAY,
         ].map(Int64.init))
 
     private func mayFail(_ plan: TaskPlan, _ end: Observation, requests: Int) -> Bool {

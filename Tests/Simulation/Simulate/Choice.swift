@@ -23,7 +23,9 @@ struct Choice: Equatable {
 
     /// The arguments of the program for this choice.
     var arguments: String {
-        var text = "--seed \(seed)"
+        // The path of the store has the slot, and the engine chooses threads by the hash of a path.
+        var text = Options.slot == 0 ? "" : "SIMULATION_SLOT=\(Options.slot) "
+        text += "--seed \(seed)"
         if leftOutTasks != 0 { text += " --without-tasks \(leftOutTasks)" }
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
