@@ -11,6 +11,9 @@ extension Program {
         record(.challengeIsOpen, first: Int64(challenge.id), second: Int64(challenge.kind))
         guard acknowledges else { return }
         if random.chance(60) { return respond(to: challenge) }
+        // An acknowledgement of any event frees the keys of earlier rounds.
+        if history.repeatsEnded { recordRound(of: event, -1) }
+        record(.acknowledges, first: Int64(event.id))
         acknowledge(event)
         guard now < History.lastFault, random.chance(30) else { return }
         exit(for: world.programs.restart(after: random.magnitude(second...600 * second)))

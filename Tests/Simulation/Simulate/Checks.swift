@@ -108,8 +108,9 @@ struct Checks {
             case .processExits, .allIsDone, .daemonIsKilled: running.remove(one.program)
             case .processIsKilled: if one.program > 0 { running.remove(one.program) } else { running = [] }
             case .calendarIsSet where isOff: off += one.first
-            // An engine whose disk fails may end before it has stored the step.
-            case .calendarIsSet where running.isEmpty || history.hasDiskFaults: unseen += one.first
+            case .calendarIsSet where running.isEmpty: unseen += one.first
+            // An engine whose disk fails may end before it has stored the step, or after that.
+            case .calendarIsSet where history.hasDiskFaults: unseen += max(0, one.first)
             default: break
             }
             longest = max(longest, off)
