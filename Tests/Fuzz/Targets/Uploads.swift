@@ -18,11 +18,8 @@ enum Uploads {
             // The server may take only 64 KiB at a time, so a larger body would need very many requests.
             return try upload(&input, choice, size: size % 10_000_000)
         }
-        var configuration = SessionConfiguration(identifier: "fuzz")
-        configuration.policy.resumableUploads = choice
         let known = resource(&input, UploadProtocol(choice, size: size), size: size)
-        var machine = UploadMachine(
-            url: "https://example.org/a", policy: TransferPolicy(configuration), size: size, resource: known)
+        var machine = Self.machine(choice, size: size, known)
         var events: [UploadMachine.Event] = [.start]
         while !events.isEmpty {
             for action in machine.handle(events.removeFirst()) {
@@ -44,6 +41,13 @@ enum Uploads {
             try require(machine.greatestOffset <= size, "the offset \(machine.greatestOffset) of \(size) bytes")
         }
         throw Violation(description: "the attempt does nothing in its phase \(machine.phase)")
+    }
+
+    private static func machine(_ choice: ResumableUploads, size: UInt64, _ known: UploadResource?) -> UploadMachine {
+        var configuration = SessionConfiguration(identifier: "fuzz")
+        configuration.policy.resumableUploads = choice
+        return UploadMachine(
+            url: "https://example.org/a", policy: TransferPolicy(configuration), size: size, resource: known)
     }
 
     /// Uploads a body in as many attempts as are needed. When the bytes are used up, the server has no failures any
@@ -68,10 +72,7 @@ enum Uploads {
         _ known: inout UploadResource?, at server: inout UploadServer, _ input: inout FuzzInput,
         _ choice: ResumableUploads, size: UInt64
     ) throws -> UploadMachine.Conclusion {
-        var configuration = SessionConfiguration(identifier: "fuzz")
-        configuration.policy.resumableUploads = choice
-        var machine = UploadMachine(
-            url: "https://example.org/a", policy: TransferPolicy(configuration), size: size, resource: known)
+        var machine = Self.machine(choice, size: size, known)
         var events: [UploadMachine.Event] = [.start]
         while !events.isEmpty {
             for action in machine.handle(events.removeFirst()) {
