@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import BackhaulError, Status, TaskState
+from backhaul import PRIORITY_NOW, BackhaulError, Status, TaskState
 from servers.content import Content
 from servers.receiving import ReceivingServer
 from servers.resumable import ResumableServer
@@ -76,7 +76,7 @@ def test_an_upload_of_a_range_continues_after_the_engine_was_killed(host, resuma
     one.kill_with_engine()
     again = host()
     again.attach()
-    again.set_priority(101)
+    again.set_priority(PRIORITY_NOW)
     assert ended(again).state is TaskState.SUCCEEDED
     assert resumable.whole == [SLICE]
     assert resumable.methods().count("PUT") == 1
@@ -85,11 +85,12 @@ def test_an_upload_of_a_range_continues_after_the_engine_was_killed(host, resuma
 def test_if_the_file_changes_outside_of_the_range_the_upload_fails(host, resumable, body):
     resumable.drop_after = [1_500_000]
     one = host()
-    one.session(first_delay_ms=500)
+    one.session(first_delay_ms=60_000)
     one.upload(resumable.url + "/files/a", body, range_start=START, range_size=SIZE)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     with body.open("r+b") as file:
         file.write(b"changed")
+    one.set_priority(PRIORITY_NOW)
     assert ended(one).status is Status.BODY_CHANGED
 
 

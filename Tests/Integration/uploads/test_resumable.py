@@ -104,10 +104,11 @@ def test_an_upload_whose_token_expires_between_two_attempts_continues_with_new_h
 
 def test_a_server_that_has_forgotten_the_upload_gets_the_whole_body_once_more(server, upload):
     server.drop_after = [2_000_000]
-    one = upload(first_delay_ms=300)
+    one = upload(first_delay_ms=60_000)
     until(lambda: server.requests, lambda requests: len(requests) == 1)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     server.forget()
+    one.set_priority(PRIORITY_NOW)
     succeeded(one)
     assert server.whole == [CONTENT.data]
     assert server.methods() == ["PUT", "HEAD", "PUT"]
@@ -148,9 +149,10 @@ def test_a_server_that_refuses_the_rest_of_the_body_is_not_sent_it_again(server,
 def test_an_upload_without_the_draft_forgets_no_upload_that_was_begun_by_it(server, upload):
     """If the setting is changed between two attempts, the resource is used by the protocol that made it."""
     server.drop_after = [2_000_000]
-    one = upload(first_delay_ms=300)
+    one = upload(first_delay_ms=60_000)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     one.reconfigure(resumable_uploads=ResumableUploads.NEVER)
+    one.set_priority(PRIORITY_NOW)
     succeeded(one)
     assert server.whole == [CONTENT.data]
 
@@ -174,9 +176,10 @@ def test_tus_makes_an_upload_and_sends_what_the_server_does_not_have(server, upl
 
 def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(server, upload, sources):
     server.drop_after = [2_000_000]
-    one = upload(first_delay_ms=300)
+    one = upload(first_delay_ms=60_000)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
+    one.set_priority(PRIORITY_NOW)
     [event, _] = one.wait_for()
     assert event.status is Status.BODY_CHANGED
     assert server.whole == []
@@ -199,9 +202,10 @@ def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server,
 
 def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(server, upload, sources):
     server.drop_after = [2_000_000]
-    one = upload(first_delay_ms=300)
+    one = upload(first_delay_ms=60_000)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
+    one.set_priority(PRIORITY_NOW)
     one.wait_for()
     removed(server)
 
@@ -223,12 +227,13 @@ def test_an_engine_that_starts_asks_the_servers_of_uploads_that_were_cancelled_b
 def test_a_file_that_was_replaced_by_one_of_the_same_size_and_time_is_sent_from_its_first_byte(
         server, upload, sources, choice):
     server.drop_after = [500_000]
-    one = upload("/tus" if choice is ResumableUploads.TUS else "/files/a", first_delay_ms=300, resumable_uploads=choice)
+    one = upload("/tus" if choice is ResumableUploads.TUS else "/files/a", first_delay_ms=60_000, resumable_uploads=choice)
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     other, times = Content(3_000_000, 9).data, os.stat(sources / "a")
     (sources / "b").write_bytes(other)
     os.utime(sources / "b", ns=(times.st_atime_ns, times.st_mtime_ns))
     os.rename(sources / "b", sources / "a")
+    one.set_priority(PRIORITY_NOW)
     succeeded(one)
     assert server.whole == [other]
 
