@@ -90,6 +90,7 @@ def test_if_the_file_changes_outside_of_the_range_the_upload_fails(host, resumab
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     with body.open("r+b") as file:
         file.write(b"changed")
+    one.reconfigure(first_delay_ms=10)
     one.set_priority(PRIORITY_NOW)
     assert ended(one).status is Status.BODY_CHANGED
 

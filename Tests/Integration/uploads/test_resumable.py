@@ -40,6 +40,17 @@ def succeeded(one):
     return event
 
 
+def interrupted(one):
+    """Waits until an attempt has failed and the next one is delayed."""
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+
+
+def continue_now(one):
+    """Starts the next attempt, and shortens the delays after it."""
+    one.reconfigure(first_delay_ms=10)
+    one.set_priority(PRIORITY_NOW)
+
+
 def test_a_put_that_was_cut_asks_for_the_offset_and_sends_the_rest(server, upload):
     server.drop_after = [2_000_000]
     event = succeeded(upload())
@@ -63,12 +74,11 @@ def test_a_post_that_was_cut_is_continued_although_posts_are_not_repeated(server
 def test_an_upload_continues_after_the_engine_was_killed(server, upload, host):
     server.drop_after = [1_000_000, 500_000]
     one = upload(first_delay_ms=60_000)
-    until(lambda: len(server.requests), lambda count: count >= 1)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     one.kill_with_engine()
     again = host()
     again.attach()
-    again.set_priority(PRIORITY_NOW)
+    continue_now(again)
     succeeded(again)
     assert server.whole == [CONTENT.data]
     assert server.methods().count("PUT") == 1
@@ -105,10 +115,9 @@ def test_an_upload_whose_token_expires_between_two_attempts_continues_with_new_h
 def test_a_server_that_has_forgotten_the_upload_gets_the_whole_body_once_more(server, upload):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    until(lambda: server.requests, lambda requests: len(requests) == 1)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     server.forget()
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     succeeded(one)
     assert server.whole == [CONTENT.data]
     assert server.methods() == ["PUT", "HEAD", "PUT"]
@@ -150,9 +159,9 @@ def test_an_upload_without_the_draft_forgets_no_upload_that_was_begun_by_it(serv
     """If the setting is changed between two attempts, the resource is used by the protocol that made it."""
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     one.reconfigure(resumable_uploads=ResumableUploads.NEVER)
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     succeeded(one)
     assert server.whole == [CONTENT.data]
 
@@ -177,9 +186,9 @@ def test_tus_makes_an_upload_and_sends_what_the_server_does_not_have(server, upl
 def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(server, upload, sources):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     [event, _] = one.wait_for()
     assert event.status is Status.BODY_CHANGED
     assert server.whole == []
@@ -195,7 +204,7 @@ def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server,
     server.drop_after = [2_000_000]
     choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
     one = upload(path, first_delay_ms=60_000, resumable_uploads=choice)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     one.cancel()
     removed(server)
 
@@ -203,9 +212,9 @@ def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server,
 def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(server, upload, sources):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     one.wait_for()
     removed(server)
 
@@ -213,7 +222,7 @@ def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(serv
 def test_an_engine_that_starts_asks_the_servers_of_uploads_that_were_cancelled_before(server, upload, host):
     server.drop_after, server.refuses_removal = [2_000_000], True
     one = upload(first_delay_ms=60_000)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     one.cancel()
     until(server.methods, lambda methods: "DELETE" in methods)
     one.kill_with_engine()
@@ -228,12 +237,12 @@ def test_a_file_that_was_replaced_by_one_of_the_same_size_and_time_is_sent_from_
         server, upload, sources, choice):
     server.drop_after = [500_000]
     one = upload("/tus" if choice is ResumableUploads.TUS else "/files/a", first_delay_ms=60_000, resumable_uploads=choice)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    interrupted(one)
     other, times = Content(3_000_000, 9).data, os.stat(sources / "a")
     (sources / "b").write_bytes(other)
     os.utime(sources / "b", ns=(times.st_atime_ns, times.st_mtime_ns))
     os.rename(sources / "b", sources / "a")
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     succeeded(one)
     assert server.whole == [other]
 
