@@ -236,7 +236,8 @@ def test_an_engine_that_starts_asks_the_servers_of_uploads_that_were_cancelled_b
 def test_a_file_that_was_replaced_by_one_of_the_same_size_and_time_is_sent_from_its_first_byte(
         server, upload, sources, choice):
     server.drop_after = [500_000]
-    one = upload("/tus" if choice is ResumableUploads.TUS else "/files/a", first_delay_ms=60_000, resumable_uploads=choice)
+    path = "/tus" if choice is ResumableUploads.TUS else "/files/a"
+    one = upload(path, first_delay_ms=60_000, resumable_uploads=choice)
     interrupted(one)
     other, times = Content(3_000_000, 9).data, os.stat(sources / "a")
     (sources / "b").write_bytes(other)
