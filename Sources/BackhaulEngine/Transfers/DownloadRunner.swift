@@ -53,6 +53,7 @@ final class DownloadRunner: TransferRunner {
     var mayBeRefreshed: Bool { true }
     var asksForOffset: Bool { false }
     var continuesUpload: Bool { false }
+    var uploadResource: UploadResource? { nil }
     var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
     var file: (offset: UInt64, size: UInt64?)? { machine.progress }
     var body: (sent: UInt64, size: UInt64?)? { nil }

@@ -141,6 +141,8 @@ extension TransferRunner {
             checkpoint: checkpoint)
         record.furthestOffset = furthest
         record.bytesSent = attempt.bytesSent
+        // An earlier record of the resource may have failed, or may lack what the server has confirmed since then.
+        record.uploadResource = uploadResource
         return record
     }
 

@@ -47,6 +47,8 @@ protocol TransferRunner: AnyObject {
     var asksForOffset: Bool { get }
     /// Whether the next attempt sends only the bytes of an upload that the server does not have.
     var continuesUpload: Bool { get }
+    /// The resource that the server has made for an upload; nil if none is known.
+    var uploadResource: UploadResource? { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesLostByStop: UInt64 { get }
     /// The present length and the final size of the downloaded file; nil for an upload.

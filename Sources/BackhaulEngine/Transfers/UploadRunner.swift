@@ -40,6 +40,7 @@ final class UploadRunner: TransferRunner {
     var furthest: UInt64 { machine.greatestOffset }
     var madeProgress: Bool { machine.madeProgress }
     var continuesUpload: Bool { machine.mayContinue }
+    var uploadResource: UploadResource? { machine.resource }
     // The URL of an upload resource is the server's, not the host's. Its requests have the host's header fields.
     var mayBeRefreshed: Bool { machine.step?.resource == nil || attempt.task.request.options.refresh == .headers }
     var asksForOffset: Bool { if case .probe? = machine.step { true } else { false } }

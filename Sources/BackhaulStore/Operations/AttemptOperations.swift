@@ -34,6 +34,7 @@ public struct AttemptOperations {
     public func record(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
         guard try tables.tasks.write(record, of: task) else { return }
         if let attempt = record.attempt { try write(attempt) }
+        if let resource = record.uploadResource { try tables.uploads.write(resource, of: task) }
         if let due = record.nextAttempt { try tables.delays.delay(task, until: due, for: record.reason) }
         if let checkpoint = record.checkpoint {
             try recordCheckpoint(task, checkpoint)

@@ -145,6 +145,12 @@ def test_a_server_may_report_its_progress_any_number_of_times(server, upload):
     assert server.whole == [CONTENT.data]
 
 
+def test_the_store_has_what_the_server_confirmed_when_an_attempt_ends(server, upload, store):
+    server.progress_every, server.drop_after = 50_000, [2_000_000]
+    interrupted(upload(first_delay_ms=60_000))
+    assert numbers(store, "SELECT upload_offset FROM upload_resources") == [2_000_000]
+
+
 @pytest.mark.parametrize("path", ["/files/a", "/tus"])
 def test_a_server_that_refuses_the_rest_of_the_body_is_not_sent_it_again(server, upload, path):
     # With tus, the first request with a body is a PATCH. It is refused after the server has read it whole.

@@ -36,6 +36,18 @@ struct AbandonedUploadTests {
         #expect(stored?.task.uploadResource == resource)
     }
 
+    @Test("the record of an attempt has the resource, too, because an earlier record of the resource may have failed")
+    func attempt() throws {
+        var record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
+        record.uploadResource = UploadResource(.tus, url: "http://a/u/1", offset: 9)
+        try store.run { [task, record] transaction in
+            _ = try transaction.uploads.record(nil, of: task, now: 1)
+            try transaction.attempts.record(task, record)
+        }
+        let stored = try store.run { [task] in try $0.tasks.find(task) }
+        #expect(stored?.task.uploadResource == record.uploadResource)
+    }
+
     @Test("a limit of 0 bytes in a damaged row is no limit")
     func damaged() throws {
         try store.run { transaction in
