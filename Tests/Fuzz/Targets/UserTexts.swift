@@ -122,7 +122,8 @@ enum UserTexts {
     /// A tab keeps a combining mark at the start of a value apart from the sign. A value that begins with the sign of a
     /// comment is only a value if no blank precedes it.
     private static func awsLine(_ key: String, _ value: String) -> String {
-        let gap = value.first == "#" || value.first == ";" ? "" : "\t"
+        let first = value.unicodeScalars.first
+        let gap = first == "#" || first == ";" ? "" : "\t"
         return key + (key.isEmpty ? "" : "\t") + "=" + gap + value
     }
 
