@@ -25,8 +25,8 @@ from backhaul import (
     StoreError,
     TaskState,
 )
-from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from servers.counting import CountingServer
 from testbed.host import Host
 
 pytestmark = pytest.mark.both_hostings
@@ -153,28 +153,26 @@ def test_many_coroutines_call_the_library_and_read_events_at_the_same_time(store
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [10] * 5
 
 
-def test_waiting_for_events_does_not_block_the_event_loop(store, misbehaving, downloads, hosting):
-    async def scenario():
+def test_waiting_for_events_does_not_block_the_event_loop(store, hosting):
+    async def scenario(server):
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
-            await session.start.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=25_000)))
-            longest, last = 0.0, time.monotonic()
+            await session.start.download(server.url + "/a")
 
             async def tick():
-                nonlocal longest, last
-                while True:
+                for _ in range(20):
                     await asyncio.sleep(0.01)
-                    now = time.monotonic()
-                    longest, last = max(longest, now - last), now
+                server.release()
 
+            # The file arrives only if the loop runs while the coroutine waits for events.
             ticking = asyncio.ensure_future(tick())
             async for event in session.events():
                 if event.is_session_finished:
                     break
-            ticking.cancel()
-            return longest
+            return ticking.done()
 
-    assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 2
+    with CountingServer(CONTENT, 30) as server:
+        assert asyncio.run(asyncio.wait_for(scenario(server), 60))
 
 
 def test_a_wait_uses_little_processor_time_while_another_session_has_unread_events(store, misbehaving, hosting):
