@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from backhaul import AlreadyExists, Conflict, EventKind, NotFound, Request, TaskState, WrongState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from servers.paced import PacedServer
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -142,11 +144,14 @@ def test_an_existing_file_is_replaced_only_if_the_request_allows_it(host, misbeh
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_file_that_appears_during_the_download_is_not_overwritten(misbehaving, downloads, one):
-    one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=400_000)), downloads / "a")
-    misbehaving.wait_until(lambda log: log and log[0].sent > 0)
-    (downloads / "a").write_bytes(b"a stranger's")
-    event = one.wait_for()[0]
+def test_a_file_that_appears_during_the_download_is_not_overwritten(downloads, one):
+    sends_rest = threading.Event()
+    with PacedServer(CONTENT, 10_000_000, lambda _: not sends_rest.wait(60)) as server:
+        one.download(server.url, downloads / "a")
+        until(lambda: server.deliveries and server.deliveries[0].sent, bool)
+        (downloads / "a").write_bytes(b"a stranger's")
+        sends_rest.set()
+        event = one.wait_for()[0]
     assert (event.state, event.status.name) == (TaskState.FAILED, "DESTINATION_EXISTS")
     assert (downloads / "a").read_bytes() == b"a stranger's"
     assert os.listdir(downloads) == ["a"]
