@@ -25,6 +25,9 @@ from contextlib import suppress
 import backhaul
 from testbed.settings import nested
 
+#: A flag of threads that are exiting (linux/sched.h). The flags are in field 9 of proc_pid_stat(5).
+PF_EXITING = 0x4
+
 
 def plain(value):
     """Returns a value that another process can read."""
@@ -207,8 +210,16 @@ class HostAgent:
         return names
 
     def thread_names(self):
-        threads = os.listdir("/proc/self/task")
-        return sorted(open(f"/proc/self/task/{thread}/comm").read().strip() for thread in threads)
+        """Returns the names of the threads that are not exiting. The kernel may list a thread for a moment after
+        pthread_join(3) has returned."""
+        names = []
+        for thread in os.listdir("/proc/self/task"):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                stat = open(f"/proc/self/task/{thread}/stat").read()
+                name, _, fields = stat.partition("(")[2].rpartition(")")
+                if not int(fields.split()[6]) & PF_EXITING:
+                    names.append(name)
+        return sorted(names)
 
     def signal_dispositions(self):
         return {number: signal.getsignal(number) for number in signal.valid_signals()}
