@@ -11,8 +11,8 @@ import pytest
 
 from backhaul import BackhaulError, Request, Status, StoreError
 
+from servers.behaviour import Behaviour
 from servers.content import Content
-from servers.paced import PacedServer
 from testbed.host import until
 from killed_host import PROJECT
 from wal import page_size
@@ -124,14 +124,14 @@ def lose(store, *names):
 
 
 @pytest.mark.parametrize("names", [[DATABASE], [DATABASE, LOG]], ids=["the database", "the database and its log"])
-def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, downloads, names):
+def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, misbehaving, downloads, names):
     """The WAL file with its commits, or the record of a part file, shows that the database was not empty."""
-    with PacedServer(Content(4_000_000), 500_000, lambda _: False) as server:
-        one = host()
-        one.session()
-        one.download(server.url, downloads / "a")
-        until(lambda: sum(path.stat().st_size for path in downloads.iterdir()), bool)
-        one.kill_with_engine()
+    url = misbehaving.serve("/a", Content(4_000_000), otherwise=Behaviour(stall_after=2_000_000))
+    one = host()
+    one.session()
+    one.download(url, downloads / "a")
+    until(lambda: sum(path.stat().st_size for path in downloads.iterdir()), bool)
+    one.kill_with_engine()
     lose(store, *names)
     two = host(opened=False)
     with pytest.raises(StoreError, match="the database of the store is empty or gone") as refused:
