@@ -2,12 +2,13 @@
 event. An observer is a handle that only lists tasks and progress."""
 
 import asyncio
+import threading
 
 import pytest
 
 from backhaul import Application, InvalidArgument, Role, TaskState
-from servers.behaviour import Behaviour
 from servers.content import Content
+from servers.paced import PacedServer
 
 pytestmark = pytest.mark.both_hostings
 
@@ -27,8 +28,22 @@ def session(application):
 
 
 @pytest.fixture
-def url(misbehaving):
-    return misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_500_000))
+def has_read():
+    """The test sets this event when it has read some progress."""
+    return threading.Event()
+
+
+@pytest.fixture
+def url(has_read):
+    """The second half of the file arrives slowly, in more than a minute, until the test has read some progress."""
+    def slow_down(delivery):
+        if delivery.sent > CONTENT.size // 2:
+            has_read.wait(0.1)
+        return False
+
+    with PacedServer(CONTENT, 1_500_000, slow_down) as server:
+        yield server.url
+        has_read.set()
 
 
 def test_progress_grows_with_the_file_and_has_the_size_of_the_file(session, url):
@@ -52,7 +67,7 @@ def test_an_observer_gets_the_progress_of_a_task_that_another_handle_enqueued(ap
     assert [reading.task_id for reading in readings] == [task.id]
 
 
-def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, url):
+def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, url, has_read):
     async def scenario():
         async with await Application.open_async("org.example.progress", store, hosting=hosting) as application:
             session = await application.start.session("s")
@@ -69,6 +84,7 @@ def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, 
     async def watch(session):
         async for readings in session.progress(0.1):
             counted.append(len(readings))
+            has_read.set()
 
     asyncio.run(scenario())
     assert counted and set(counted) == {1}
