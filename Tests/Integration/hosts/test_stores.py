@@ -8,7 +8,6 @@ import threading
 import pytest
 
 from backhaul import LaunchCommand, Reason, Request, Status, StoreError, TaskState
-from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from servers.hung import FreezingDisk
 from servers.paced import PacedServer
@@ -239,24 +238,24 @@ def test_an_open_fails_if_the_full_store_cannot_store_its_launch_command(small_d
         two.end()
 
 
-def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
-        small_disk, downloads, misbehaving):
-    content = Content(500_000)
-    url = misbehaving.serve("/a", content, [Behaviour(stall_after=400_000)], otherwise=Behaviour(silent=True))
+def test_a_download_waits_while_its_store_is_full_and_then_succeeds(small_disk, downloads):
+    content, is_full = Content(500_000), threading.Event()
     one = Host(small_disk / "store").open()
-    try:
-        one.session(request_timeout_ms=1_000, first_delay_ms=1, longest_delay_ms=2)
-        task = one.download(url, downloads / "a")
-        until(lambda: one.task(task), lambda info: info.offset >= 400_000)
-        filler = fill_store(one, small_disk, downloads)
-        misbehaving.serve("/a", content)
-        info = until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
-        assert "store" in info.reason_text and "free some space" in info.reason_text
-        filler.unlink()
-        until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
-        assert sha256_of(downloads / "a") == content.sha256
-    finally:
-        one.end()
+    # The first response ends early, after the store is full.
+    with PacedServer(content, 10_000_000, lambda delivery: delivery.sent > 400_000 and is_full.wait(60)) as server:
+        try:
+            one.session(first_delay_ms=1, longest_delay_ms=2)
+            task = one.download(server.url, downloads / "a")
+            until(lambda: one.task(task), lambda info: info.offset >= 400_000)
+            filler = fill_store(one, small_disk, downloads)
+            is_full.set()
+            info = until(lambda: seen(one, task), lambda info: info and info.reason is Reason.DISK_FULL)
+            assert "store" in info.reason_text and "free some space" in info.reason_text
+            filler.unlink()
+            until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
+            assert sha256_of(downloads / "a") == content.sha256
+        finally:
+            one.end()
 
 
 def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_full_store(small_disk, tmp_path):
