@@ -255,6 +255,7 @@ def test_a_listing_shows_the_state_of_each_task_and_why_a_task_does_not_run(host
     waiting = one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
     held = one.download(misbehaving.serve("/c", CONTENT), downloads / "c", suspended=True)
     misbehaving.wait_until(lambda log: log and log[0].sent == 20_000)
+    until(lambda: one.task(moving), lambda info: info.size)
     infos = {info.id: info for info in one.tasks()}
     assert sorted(infos) == [moving, waiting, held]
     assert infos[moving].state is TaskState.RUNNING
