@@ -30,6 +30,7 @@ from backhaul import (
 )
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from servers.counting import CountingServer
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -313,20 +314,17 @@ def test_tasks_with_a_higher_priority_run_first(host, misbehaving, downloads):
     assert [asked.path for asked in misbehaving.log()] == ["/blocker", "/late", "/high", "/normal", "/low"]
 
 
-def test_connections_to_an_origin_obey_the_configured_limit(host, misbehaving, downloads):
+def test_connections_to_an_origin_obey_the_configured_limit(host, downloads):
     one = host()
     one.session(connections_per_origin=3)
-    gate = Behaviour(pace=500_000)
-    one.enqueue([Request(misbehaving.serve(f"/{i}", CONTENT, otherwise=gate), downloads / str(i)) for i in range(12)])
-    busy = []
-
-    def all_ended(log):
-        busy.append(sum(not asked.ended for asked in log))
-        return len(log) == 12 and busy[-1] == 0
-
-    misbehaving.wait_until(all_ended)
-    one.wait_for()
-    assert max(busy) == 3
+    with CountingServer(CONTENT) as server:
+        one.enqueue([Request(f"{server.url}/{i}", downloads / str(i)) for i in range(12)])
+        until(lambda: server.open_requests, lambda count: count >= 3)
+        # When the reply has arrived, each task that could start has started.
+        assert len(one.tasks(states=[TaskState.RUNNING])) == 3
+        server.release()
+        one.wait_for()
+        assert server.most_requests == 3
 
 
 def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged(host, misbehaving, downloads, one):
