@@ -1,11 +1,13 @@
 """Promises of docs/contract.md that no other suite tests on its own."""
 
 import re
+import threading
 from pathlib import Path
 
 from backhaul import Attention, EventKind, Role, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from servers.paced import PacedServer
 from testbed.host import until
 from testbed.rounds import finish_round
 
@@ -50,22 +52,24 @@ def test_a_poll_for_events_reports_whether_more_committed_events_exist(hosts, ng
     assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
 
 
-def test_a_host_that_attaches_to_a_session_gets_the_current_progress_and_later_progress(hosts, misbehaving, downloads):
-    content = Content(4_000_000)
+def test_a_host_that_attaches_to_a_session_gets_the_current_progress_and_later_progress(hosts, downloads):
+    content, sends_rest = Content(4_000_000), threading.Event()
     host = hosts.start()
     host.session(role=Role.PRODUCE, **QUICK)
-    host.download(misbehaving.serve("/a", content, otherwise=Behaviour(pace=1_000_000)), downloads / "a",
-                  user_data=b"which picture this is")
-    misbehaving.wait_until(lambda log: log and log[0].sent > 500_000)
-    host.kill()
-    again = hosts.start()
-    again.attach()
-    task, = again.tasks()
-    assert (task.state, task.size, task.user_data) == (TaskState.RUNNING, content.size, b"which picture this is")
-    first = until(again.tasks, lambda tasks: not tasks or tasks[0].offset > task.offset)
-    assert first[0].offset > task.offset > 0
-    assert again.wait_for()[0].state is TaskState.SUCCEEDED
-    assert sha256_of(downloads / "a") == content.sha256
+    with PacedServer(
+            content, 10_000_000, lambda delivery: delivery.sent > 500_000 and not sends_rest.wait(60)) as server:
+        host.download(server.url, downloads / "a", user_data=b"which picture this is")
+        until(host.tasks, lambda tasks: tasks[0].offset > 0)
+        host.kill()
+        again = hosts.start()
+        again.attach()
+        task, = again.tasks()
+        assert (task.state, task.size, task.user_data) == (TaskState.RUNNING, content.size, b"which picture this is")
+        sends_rest.set()
+        first = until(again.tasks, lambda tasks: not tasks or tasks[0].offset > task.offset)
+        assert first[0].offset > task.offset > 0
+        assert again.wait_for()[0].state is TaskState.SUCCEEDED
+        assert sha256_of(downloads / "a") == content.sha256
 
 
 def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving, downloads):
