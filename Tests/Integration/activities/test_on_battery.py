@@ -49,16 +49,16 @@ def test_the_request_of_an_activity_runs_at_the_end_of_its_window_if_the_machine
     one = host(environment=machine.environment)
     one.session()
     first = soon()
-    one.set_activity(background(url, downloads, interval_ms=60_000, tolerance_ms=3_000, first=first))
+    one.set_activity(background(url, downloads, interval_ms=60_000, tolerance_ms=10_000, first=first))
     waiting, = until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.POWER)
-    assert waiting.latest_start_ms == pytest.approx(first * 1_000 + 3_000, abs=2)
+    assert waiting.latest_start_ms == pytest.approx(first * 1_000 + 10_000, abs=2)
     assert not misbehaving.log()
     ended, = ends(one.wait_for(2))
     assert ended.state is TaskState.SUCCEEDED
-    assert time.time() >= first + 3
+    assert time.time() >= first + 10
     waits = one.waits(ended.task_id)
     assert [wait.reason for wait in waits] == [Reason.POWER]
-    assert waits[0].ended_ms - waits[0].began_ms <= 20_000
+    assert waits[0].ended_ms - waits[0].began_ms <= 30_000
 
 
 def test_the_request_of_an_activity_runs_when_its_window_opens_if_the_machine_has_external_power(
