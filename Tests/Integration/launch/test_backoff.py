@@ -34,8 +34,9 @@ def test_the_launch_delay_doubles_up_to_its_limit_and_then_the_engine_stops_laun
         launched.open()
         assert launched.current_launch().launches == number
         launched.attach("gallery")
-        launched.kill()
+        # The engine may notice the end before this process runs again.
         ended = time.monotonic()
+        launched.kill()
     # On a busy machine the engine may start the next launch late, so only the lower bounds of the pauses are checked.
     assert all(least <= pause for least, pause in zip((0.35, 0.75, 0.95), pauses)), pauses
     until(lambda: only_launch(observer).state, lambda state: state is LaunchState.GAVE_UP)
@@ -82,14 +83,14 @@ def test_a_new_command_for_a_delayed_launch_runs_at_once_and_resets_the_count_of
 
 
 def test_a_listing_shows_the_time_of_the_next_launch(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=5_000, longest_delay_ms=5_000))
+    finish_round_and_kill(hosts, launch_listener.command(first_delay_ms=60_000, longest_delay_ms=60_000))
     observer = hosts.start(observes=True)
     launch_listener.next().kill()
     until(lambda: only_launch(observer).state, lambda state: state is LaunchState.DUE)
     session, = observer.all_sessions()
     assert session.launch_state is LaunchState.DUE
     for next_launch_ms in (only_launch(observer).next_launch_ms, session.next_launch_ms):
-        assert 0 < next_launch_ms - time.time() * 1_000 < 5_100
+        assert 0 < next_launch_ms - time.time() * 1_000 < 60_100
     assert only_launch(observer).error_message == "the launched program ended before it attached a session"
 
 
@@ -134,52 +135,55 @@ def test_a_launch_counts_as_failed_if_its_program_exits_at_once(launch_listener,
 
 
 def test_a_program_that_attaches_no_session_gets_sigterm_and_is_launched_again(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=10_000))
     observer = hosts.start(observes=True)
     launched = launch_listener.next()
-    launched.wait(30)
+    launched.wait(60)
     until(lambda: only_launch(observer).error_message, bool)
     assert only_launch(observer).error_message == \
-        "the launched program attached no session within 4000 ms and was ended"
+        "the launched program attached no session within 10000 ms and was ended"
     assert launch_listener.next().pid != launched.pid
 
 
 def test_a_program_that_ignores_sigterm_is_killed_after_ten_seconds(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(
+    host = hosts.start(launch=launch_listener.command(
         program="/bin/sh", arguments=launch_listener.shell("trap '' TERM; exec \"$@\""), attach_timeout_ms=4_000))
-    launched = launch_listener.next()
+    finish_round(host)
+    # The engine launches the program when the host is killed.
     began = time.monotonic()
-    launched.wait(30)
-    assert 8 < time.monotonic() - began
+    host.kill()
+    launched = launch_listener.next()
+    launched.wait(60)
+    assert 13.9 < time.monotonic() - began
     launch_listener.next()
 
 
 def test_a_stopped_program_that_attaches_no_session_is_killed(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=10_000))
     launched = launch_listener.next()
     launched.signal(signal.SIGSTOP)
-    launched.wait(30)
+    launched.wait(60)
     launch_listener.next()
 
 
 def test_a_program_that_has_attached_a_session_may_close_its_connection_and_continue_to_run(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=12_000))
     launched = launch_listener.next()
     launched.open()
     launched.attach("gallery")
     launched.close()
-    assert launch_listener.no_launch_within(9)
+    assert launch_listener.no_launch_within(13)
     assert not launched.has_ended()
     launched.exit()
     launch_listener.next()
 
 
 def test_a_launched_program_is_ended_if_it_attaches_a_session_without_the_right_to_read_events(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=4_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=10_000))
     launched = launch_listener.next()
     launched.open()
     launched.attach("gallery", role=Role.PRODUCE)
-    launched.wait(30)
+    launched.wait(60)
 
 
 @pytest.mark.parametrize("script", ['"$@" & exit 0', '"$@"; exit 3', '(sleep 0.5; exec "$@") & exit 0'],
@@ -236,11 +240,13 @@ def test_a_host_with_a_wrong_value_of_backhaul_launch_does_not_count_as_launched
     launched.configuration()
 
 
-def launches_have_stopped(observer):
-    """Waits until a launched program runs or the engine has stopped launching. Returns whether the engine has stopped
-    launching."""
-    settled = (LaunchState.GAVE_UP, LaunchState.RUNNING)
-    return until(lambda: only_launch(observer).state, lambda state: state in settled) is LaunchState.GAVE_UP
+def launches_have_stopped(observer, killed):
+    """Waits until another program than the killed one runs or the engine has stopped launching. Returns whether the
+    engine has stopped launching."""
+    def is_settled(info):
+        return info.state is LaunchState.GAVE_UP or (
+            info.state is LaunchState.RUNNING and info.process_id != killed.pid)
+    return until(lambda: only_launch(observer), is_settled).state is LaunchState.GAVE_UP
 
 
 def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
@@ -257,8 +263,9 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     # credential, the first launch does not count as failed. Then the next challenge causes a launch at once. If the
     # server refuses the credential earlier, the first launch counts as failed. Each later launch always counts as
     # failed.
+    launched = None
     for number in range(3):
-        if number == 2 and launches_have_stopped(observer):
+        if number == 2 and launches_have_stopped(observer, launched):
             break
         launched = launch_listener.next().open()
         launched.attach("gallery")
