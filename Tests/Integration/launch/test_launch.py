@@ -132,7 +132,7 @@ def test_two_applications_are_launched_separately(launch_listener, hosts):
 
 
 def test_the_next_engine_performs_a_pending_launch(launch_listener, hosts):
-    host = hosts.start(launch=launch_listener.command(first_delay_ms=8_000, longest_delay_ms=8_000))
+    host = hosts.start(launch=launch_listener.command(first_delay_ms=20_000, longest_delay_ms=20_000))
     finish_round(host)
     engine = hosts.engine_process(host)
     host.kill()
@@ -146,7 +146,7 @@ def test_the_next_engine_performs_a_pending_launch(launch_listener, hosts):
     info, = after.launches()
     assert (info.state, info.launches) == (LaunchState.DUE, 1)
     assert abs(info.next_launch_ms - due) < 1_500
-    launched = launch_listener.next()
+    launched = launch_listener.next(60)
     assert launched.open().current_launch().launches == 2
     launched.finish_session("gallery")
 
