@@ -40,7 +40,7 @@ def test_the_users_program_gets_the_session_when_the_launched_program_completes_
 
 
 def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=12_000))
     launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
@@ -48,7 +48,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
     with pytest.raises(InUse) as raised:
         launched.attach("gallery")
     assert raised.value.detail == user.pid
-    assert launch_listener.no_launch_within(9)
+    assert launch_listener.no_launch_within(13)
     assert not launched.has_ended(), "the launched program was ended although the session was in use"
     user.acknowledge(user.wait_for())
     user.complete()
@@ -59,7 +59,7 @@ def test_a_launched_program_is_not_ended_while_another_host_uses_its_session(lau
 
 
 def test_a_launched_program_that_waited_for_the_session_counts_as_a_program_that_attached_it(launch_listener, hosts):
-    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=8_000))
+    finish_round_and_kill(hosts, launch_listener.command(attach_timeout_ms=12_000))
     launched = launch_listener.next()
     user = hosts.start()
     user.attach("gallery")
@@ -69,7 +69,7 @@ def test_a_launched_program_that_waited_for_the_session_counts_as_a_program_that
     user.kill()
     launched.finish()
     launched.close()
-    assert launch_listener.no_launch_within(9)
+    assert launch_listener.no_launch_within(13)
     assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
@@ -129,9 +129,11 @@ def test_the_listed_time_of_a_stop_is_the_time_of_the_first_event_after_the_stop
     task = other.download("http://127.0.0.1:9/file", suspended=True)
     before = time.time() * 1_000
     other.cancel([task])
+    # When the reply to this call has arrived, the engine has sent the event, and has checked the consumer.
+    other.tasks()
     after = time.time() * 1_000
     time.sleep(1)
-    assert before - 1 <= hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms <= after + 500
+    assert before - 1 <= hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms <= after
 
 
 def test_a_stopped_consumer_prevents_a_launch_by_default(launch_listener, hosts):
@@ -152,11 +154,12 @@ def test_a_consumer_that_is_stopped_for_longer_than_the_limit_does_not_prevent_a
     task = host.download("http://127.0.0.1:9/file", suspended=True)
     other = hosts.start()
     other.attach(role=Role.PRODUCE)
+    began = time.monotonic()
     host.stop()
     other.cancel([task])
     other.kill()
-    assert launch_listener.no_launch_within(1)
     launched = launch_listener.next()
+    assert time.monotonic() - began > 1.9, "launched before the limit"
     launched.open()
     with pytest.raises(InUse) as raised:
         launched.attach("gallery")
