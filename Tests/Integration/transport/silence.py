@@ -16,6 +16,7 @@ from transport.violating import (
     END_STREAM,
     GOAWAY,
     HEADERS,
+    PING,
     PREFACE,
     RST_STREAM,
     SETTINGS,
@@ -52,7 +53,7 @@ class SilentServer(AcceptingServer):
         self._silence = silence
         self._lock = threading.Lock()
         self._first = True
-        #: What arrives on the first connection: "request", "reset" (RST_STREAM), "end".
+        #: What arrives on the first connection: "request", "reset" (RST_STREAM), "pong" (the reply to a PING), "end".
         self.events = []
 
     @property
@@ -77,21 +78,21 @@ class SilentServer(AcceptingServer):
             return
         # The silence is passed to `_serve` by the thread.
         threading.current_thread().silence = silence
-        super()._run(connection)
+        try:
+            super()._run(connection)
+        finally:
+            if silence:
+                self.events.append("end")
 
     def _serve(self, connection):
         silence = threading.current_thread().silence
         connection.settimeout(120)
         if silence:
             self._connection = connection
-        try:
-            if self._tls and connection.selected_alpn_protocol() == "h2":
-                self._serve_http2(connection, silence)
-            else:
-                self._serve_http1(connection, silence)
-        finally:
-            if silence:
-                self.events.append("end")
+        if self._tls and connection.selected_alpn_protocol() == "h2":
+            self._serve_http2(connection, silence)
+        else:
+            self._serve_http1(connection, silence)
 
     def _read_to_end(self, connection):
         with suppress(OSError):
@@ -126,6 +127,8 @@ class SilentServer(AcceptingServer):
             reader.read(size)
             if silence and kind in (HEADERS, RST_STREAM, GOAWAY):
                 self.events.append("request" if kind == HEADERS else "reset")
+            elif silence and kind == PING:
+                self.events.append("pong")
             if is_silent or silence and not silence.sends_settings:
                 continue
             if kind == SETTINGS and not flags & ACK:

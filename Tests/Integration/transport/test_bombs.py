@@ -137,7 +137,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("respond", ENDLESS.values(), ids=ENDLESS)
 def test_a_response_without_an_end_is_not_buffered_in_memory(download, downloads, respond):
-    events, resident = download(respond, request_timeout_ms=3_000)
+    events, resident = download(respond, request_timeout_ms=10_000)
     assert {event.state for event in events} == {TaskState.FAILED}
     assert os.listdir(downloads) == []
     assert resident < LARGEST_RESIDENT

@@ -175,7 +175,7 @@ LARGE = {
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
 def test_a_frame_that_is_too_large_in_a_body_of_unknown_length_creates_no_file(fetch, authority, downloads, response):
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + response(stream)) as server:
-        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=1_500)
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=HOUR)
         assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
 
 
@@ -186,7 +186,7 @@ def test_a_frame_that_is_too_large_in_a_body_of_known_length_creates_no_file(fet
                 + response(stream))
 
     with ViolatingServer(authority.context(), respond) as server:
-        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=1_500)
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=HOUR)
         assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
 
 
@@ -207,7 +207,7 @@ def test_a_server_that_supports_only_http_2_gets_http_2_again_after_an_incomplet
         return begun(stream) + LARGE["DATA"](stream)
 
     with ViolatingServer(authority.context(), cut, whole, refuse=refuse) as server:
-        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=4, request_timeout_ms=1_500)
+        event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=4, request_timeout_ms=10_000)
         assert (event.state, event.attempts, len(server.requests)) == (TaskState.SUCCEEDED, 3, 2), event
         assert [(downloads / name).read_bytes() for name in os.listdir(downloads)] == [b"abc"]
 

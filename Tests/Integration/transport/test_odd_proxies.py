@@ -59,7 +59,7 @@ def through(fetch, serve, authority):
     def run(proxy, user=None, **options):
         route = Proxy(url=proxy.url, user=user, password=user)
         return fetch(server.url + "/a", ca_file=authority.file, proxy=route, environment=CLEAN,
-                     **{"maximum_attempts": TRIES, "request_timeout_ms": 5_000, **options})
+                     **{"maximum_attempts": TRIES, **options})
 
     return run
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from backhaul import Proxy, TaskState
+from backhaul import PRIORITY_NOW, Proxy, TaskState
 
 from testbed.host import Host, until
 from testbed.work_dirs import new_place
@@ -152,6 +152,14 @@ def silent(authority):
         yield server
 
 
+def retry_patiently(one):
+    """Waits until the first attempt of the session's task has timed out. Then starts the next attempt, with a long
+    time-out."""
+    until(one.tasks, lambda tasks: tasks[0].attempts == 1 and tasks[0].state is TaskState.WAITING)
+    one.reconfigure(request_timeout_ms=60_000)
+    one.set_priority(PRIORITY_NOW)
+
+
 def ended(one, session):
     one.select_session(session)
     return [(event.state, event.attempts) for event in one.wait_for() if event.task_id]
@@ -164,8 +172,10 @@ def test_a_slow_request_continues_on_a_connection_on_which_another_request_has_t
     one.session("slow", request_timeout_ms=3_600_000, maximum_attempts=1, **trusted)
     one.download(silent.url + "/slow", downloads / "slow")
     until(lambda: silent.requests, lambda count: count == 1)
-    one.session("quick", request_timeout_ms=1_000, **QUICK, **trusted)
+    one.session("quick", request_timeout_ms=1_000, first_delay_ms=60_000, **trusted)
     one.download(silent.url + "/quick", downloads / "quick")
+    until(lambda: silent.requests, lambda count: count == 2)
+    retry_patiently(one)
     assert ended(one, "quick") == [(TaskState.SUCCEEDED, 2)]
     assert silent.requests == 2
     silent.release(whole(1))
@@ -183,6 +193,7 @@ def test_after_a_request_was_cancelled_without_a_byte_the_next_request_uses_a_ne
         until(lambda: silent.requests, lambda seen, expected=count: seen == expected)
         if count == 1:
             silent.release(ping)
+            until(lambda: silent.events, lambda events: "pong" in events)
         one.cancel([task])
         until(lambda: one.task(task).state, lambda state: state is TaskState.CANCELLED)
     one.download(silent.url + "/a", downloads / "a")
@@ -209,10 +220,11 @@ def test_after_a_timeout_on_an_idle_connection_no_other_idle_connection_to_the_s
 
     with ScriptedServer(respond) as server:
         one = host()
-        one.session(request_timeout_ms=1_000, connections_per_origin=count, **QUICK)
+        one.session(connections_per_origin=count, **QUICK)
         for number in range(count):
             one.download(f"{server.url}/{number}", downloads / str(number))
         assert ended(one, "gallery") == [(TaskState.SUCCEEDED, 1)] * count
-        one.session("later", request_timeout_ms=1_000, **QUICK)
+        one.session("later", request_timeout_ms=1_000, first_delay_ms=60_000)
         one.download(server.url + "/later", downloads / "later")
+        retry_patiently(one)
         assert (ended(one, "later"), len(later)) == ([(TaskState.SUCCEEDED, 2)], 1)

@@ -96,7 +96,7 @@ def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place,
             hosts[case] = Host(place / case, prefix=network.prefix, environment=RESOLVE_ALL)
             stack.callback(hosts[case].end)
         for one in hosts.values():
-            one.open().session(request_timeout_ms=4_000, **ONE_TRY)
+            one.open().session(request_timeout_ms=20_000, **ONE_TRY)
         for case, one in hosts.items():
             distant_server.serve(f"/{case}", cases[case], otherwise=PACE)
             one.download(f"http://{case.partition('.')[2]}:{distant_server.port}/{case}", downloads / case)
