@@ -10,7 +10,7 @@ from servers.caddy import Caddy
 from servers.content import Content, sha256_of
 from servers.nginx import Nginx
 from servers.webdav import ApacheDAV
-from testbed.host import until
+from testbed.checkpoints import wait_for_checkpoint
 from transport.conftest import QUICK
 
 LARGE = Content(12_000_000, seed=4)
@@ -49,14 +49,15 @@ def test_a_file_arrives_complete(host, origin, certificates, downloads):
     assert (downloads / "little").read_bytes() == b"a small file"
 
 
-def test_a_download_resumes_after_a_kill_of_the_engine(host, origin, certificates, downloads):
+def test_a_download_resumes_after_a_kill_of_the_engine(host, store, origin, certificates, downloads):
     one = host()
-    one.session(ca_file=certificates.authority, bytes_per_second=2_000_000, **QUICK)
-    task = one.download(f"{origin}/large", downloads / "large")
-    until(lambda: one.task(task), lambda info: info.offset > 1_500_000)
+    one.session(ca_file=certificates.authority, bytes_per_second=100_000, **QUICK)
+    one.download(f"{origin}/large", downloads / "large")
+    wait_for_checkpoint(store, synced=100_000)
     one.kill_with_engine()
     again = host()
     again.attach()
+    again.reconfigure(bytes_per_second=None)
     event = again.wait_for()[0]
     assert (event.state, event.http_status) == (TaskState.SUCCEEDED, 206), event
     assert sha256_of(downloads / "large") == LARGE.sha256
