@@ -82,16 +82,22 @@ def test_up_to_four_parts_are_in_flight_together(server, four_in_flight):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_limit_of_the_session_counts_the_connections_of_parts(server, engine, large, count):
+    hold(server, 1, 2, 3, 4, 5, 6)
     one = engine(connections_per_origin=count)
     one.upload("s3://bucket/a", large)
+    server.wait_until(lambda: server.in_flight == count)
+    server.release()
     succeeded(one)
     assert server.most_in_flight == count
 
 
 def test_the_limit_of_the_engine_counts_the_connections_of_parts(server, engine, large):
+    hold(server, 1, 2, 3, 4, 5, 6)
     one = engine()
     one.set_limits(Limits(connections_per_origin=2))
     one.upload("s3://bucket/a", large)
+    server.wait_until(lambda: server.in_flight == 2)
+    server.release()
     succeeded(one)
     assert server.most_in_flight == 2
 

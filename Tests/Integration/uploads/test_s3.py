@@ -285,9 +285,12 @@ def test_a_virtual_machine_has_credentials_in_its_metadata(server, engine, downl
                   "AWS_EC2_METADATA_SERVICE_ENDPOINT": server.url})
     one.download("s3://bucket/a", downloads / "a")
     succeeded(one)
-    [(method, _, first), *others] = server.metadata_requests
+    method, _, first = server.metadata_requests[0]
     assert method == "PUT" and first["X-aws-ec2-metadata-token-ttl-seconds"] == "21600"
-    assert [fields["X-aws-ec2-metadata-token"] for *_, fields in others] == ["permission", "permission"]
+    # The engine waits a second for each response, so on a busy machine it may ask again.
+    asked = [(path, fields["X-aws-ec2-metadata-token"]) for method, path, fields in server.metadata_requests
+             if method == "GET"]
+    assert {(roles, "permission"), (roles + "role", "permission")} == set(asked)
 
 
 def test_a_container_has_credentials_at_its_host(server, engine, downloads, profiles, place):

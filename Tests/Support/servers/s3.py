@@ -90,7 +90,8 @@ class _Handler(Handler):
 
     def handle_request(self):
         if self.path.startswith(("/latest/", "/container")):
-            return self.serve_metadata()
+            self.serve_metadata()
+            return
         number = self.query.get("partNumber")
         with self.owner.changed:
             self.owner.requests.append((self.command, self.path, dict(self.headers.items())))
@@ -103,7 +104,10 @@ class _Handler(Handler):
             # The client can send its next part as soon as it has the response, so this request is counted before.
             with self.owner.changed:
                 self.owner.note_part(number and -1)
-        return None if body is None else self.respond(body)
+        if body is not None:
+            self.respond(body)
+            with self.owner.changed:
+                self.owner.changed.notify_all()
 
     def respond(self, body):
         with self.owner.changed:
