@@ -201,8 +201,8 @@ def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(serve
 
 
 def removed(server):
-    until(server.methods, lambda methods: "DELETE" in methods)
-    assert server.uploads == {}
+    until(lambda: server.uploads, lambda uploads: uploads == {})
+    assert "DELETE" in server.methods()
 
 
 @pytest.mark.parametrize("path", ["/files/a", "/tus"])
