@@ -13,6 +13,7 @@ from servers.behaviour import Behaviour, redirect
 from servers.content import Content, sha256_of
 from servers.misbehaving import MisbehavingServer
 from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -157,16 +158,15 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, downloads):
         assert other.log("/target") and all("authorization" not in asked.headers for asked in other.log())
 
 
-def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_again(host, misbehaving, downloads):
+def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_again(host, store, misbehaving, downloads):
     content = Content(6_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
                             authorization="Basic dXNlcjpwYXNzd29yZA==")
     one = host()
     one.session(**ASK_FOR_CREDENTIALS)
-    task = one.download(url, downloads / "a")
+    one.download(url, downloads / "a")
     one.respond(challenge(one).id, **CREDENTIAL)
-    until(lambda: one.task(task), lambda info: info.offset >= 4_000_000)
-    until(lambda: _checkpoints(one), bool)
+    wait_for_checkpoint(store, synced=1)
     one.kill_with_engine()
     again = host()
     again.attach()
@@ -177,14 +177,6 @@ def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_agai
     assert sha256_of(downloads / "a") == content.sha256
     assert misbehaving.log()[-1].offset > 0
     assert event.attempts == 4
-
-
-def _checkpoints(one):
-    """Whether the engine has stored the length of the partial file durably (a checkpoint). The engine writes a
-    checkpoint each second, and lists a task as stalled after two seconds without a byte. So each stalled task has a
-    checkpoint."""
-    [task] = one.tasks()
-    return task.reason is Reason.STALLED
 
 
 def test_no_file_of_the_store_contains_a_credential(host, nginx, served, downloads, store):
