@@ -32,6 +32,10 @@ class AcceptingServer:
     def __exit__(self, *_):
         for address in list(self._listeners):
             self._stop_listening(address)
+        self.end_connections()
+
+    def end_connections(self):
+        """Ends all open connections."""
         for connection in list(self._open):
             # If the connection uses TLS, its own method `shutdown` also discards the TLS state, which another thread
             # may be using to read. So this call uses the method of the TCP socket.
