@@ -8,6 +8,7 @@ import pytest
 from backhaul import Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.settings import policy
 
 FAST = {"first_delay_ms": 50, "longest_delay_ms": 100}
@@ -85,14 +86,13 @@ def test_a_resumed_file_is_verified_from_its_first_byte(one, misbehaving, downlo
     assert [asked.offset for asked in misbehaving.log("/a")] == [0, 2_500_000, 4_000_000]
 
 
-def test_a_file_that_resumes_after_a_kill_is_verified(host, misbehaving, downloads):
+def test_a_file_that_resumes_after_a_kill_is_verified(host, store, misbehaving, downloads):
     content = Content(6_000_000, seed=4)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=3_000_000)])
     first = host()
     first.session()
     first.download(url, downloads / "a", checksum=checksum(content))
-    while first.tasks()[0].offset < 3_000_000:
-        pass
+    wait_for_checkpoint(store, synced=1)
     first.kill_with_engine()
     second = host()
     second.attach()

@@ -73,9 +73,13 @@ def test_if_a_file_with_the_given_name_exists_the_name_gets_a_number(one, misbeh
 @pytest.mark.parametrize("if_exists", ["fail", "replace"])
 def test_running_tasks_with_the_same_given_name_get_different_names(one, misbehaving, downloads, if_exists):
     contents = [Content(400_000, seed=seed) for seed in range(3)]
+    one.reconfigure(bytes_per_second=30_000)
     for number, content in enumerate(contents):
-        url = misbehaving.serve(f"/{number}", content, otherwise=named("attachment; filename=x.zip", pace=400_000))
+        url = misbehaving.serve(f"/{number}", content, otherwise=named("attachment; filename=x.zip"))
         one.download(url, downloads, named_by_server=True, if_exists=if_exists)
+    # All tasks run, and have their names, before one of them ends.
+    until(one.tasks, lambda tasks: len(tasks) == 3 and all(task.offset > 0 for task in tasks))
+    one.reconfigure(bytes_per_second=None)
     events = one.wait_for()[:-1]
     assert {event.path for event in events} == {str(downloads / f"x{part}.zip") for part in ("", " (1)", " (2)")}
     assert {sha256_of(event.path) for event in events} == {content.sha256 for content in contents}

@@ -3,7 +3,6 @@ to the file. Another program could do the same. A download never continues from 
 
 import os
 import stat
-import struct
 import threading
 
 import pytest
@@ -12,7 +11,7 @@ from backhaul import TaskState
 
 from servers.content import Content, sha256_of
 from servers.paced import PacedServer
-from testbed.checkpoints import wait_for_checkpoint
+from testbed.checkpoints import recorded_lengths, wait_for_checkpoint
 from testbed.host import until
 
 CONTENT = Content(2_000_000)
@@ -52,6 +51,8 @@ def begun(one, server, downloads):
     one.session(first_delay_ms=20)
     task = one.download(server.url, downloads / "a")
     until(lambda: size_of(part_in(downloads)), lambda size: size >= STALL - (64 << 10))
+    # The engine has read all bytes that the server has sent.
+    until(lambda: server.deliveries[0].bytes_read, lambda count: count >= STALL)
     return task
 
 
@@ -193,11 +194,6 @@ def test_after_a_kill_the_downloaded_file_is_right_even_if_unsynced_bytes_of_the
     one = host()
     one.attach()
     finished_right(one, downloads)
-
-
-def recorded_lengths(store):
-    """Reads the file `parts` of the store (docs/store.md). Maps the inode of each part file to its recorded length."""
-    return {inode: length for inode, length, _ in struct.iter_unpack("=QQ16s", (store / "parts").read_bytes())}
 
 
 def test_after_a_kill_a_download_continues_from_its_last_write(host, server, downloads, store):

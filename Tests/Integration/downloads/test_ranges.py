@@ -7,7 +7,7 @@ import pytest
 from backhaul import BackhaulError, Part, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content
-from testbed.checkpoints import wait_for_checkpoint
+from testbed.checkpoints import recorded_lengths, wait_for_checkpoint
 from testbed.host import until
 
 CONTENT = Content(6_000_000)
@@ -66,8 +66,8 @@ def test_after_a_broken_connection_the_rest_of_the_range_is_requested(one, misbe
 def test_a_kill_in_the_middle_of_the_range_loses_nothing(host, one, store, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=3_000_000)])
     one.download(url, downloads / "a", range_start=START, range_size=SIZE)
-    until(lambda: [file.stat().st_size for file in downloads.iterdir()], lambda sizes: sizes == [3_000_000])
     wait_for_checkpoint(store)
+    until(lambda: recorded_lengths(store), lambda lengths: 3_000_000 in lengths.values())
     one.kill_with_engine()
     again = host()
     again.attach()

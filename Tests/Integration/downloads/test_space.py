@@ -35,6 +35,13 @@ def waiting(one):
     return until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.DISK_FULL)[0]
 
 
+def begin_slowly(one, url, disk):
+    """Starts a download at a low rate, and waits until a part of the file has arrived."""
+    one.reconfigure(bytes_per_second=100_000)
+    one.download(url, disk / "a")
+    until(one.tasks, lambda tasks: tasks[0].offset > 100_000)
+
+
 def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit_on_the_disk(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=1)
@@ -73,10 +80,10 @@ def test_a_download_continues_by_itself_when_the_disk_has_space_again(one, misbe
 
 def test_a_download_keeps_its_received_bytes_if_the_disk_fills_up(one, misbehaving, disk):
     content = Content(6_000_000, seed=3)
-    url = misbehaving.serve("/a", content, [Behaviour(pace=1_000_000)])
-    one.download(url, disk / "a")
-    until(one.tasks, lambda tasks: tasks[0].offset > 1_500_000)
+    url = misbehaving.serve("/a", content)
+    begin_slowly(one, url, disk)
     (disk / "ballast").write_bytes(b"x" * 4_000_000)
+    one.reconfigure(bytes_per_second=None)
     task = waiting(one)
     assert 0 < task.offset < content.size
     (disk / "ballast").unlink()
@@ -100,11 +107,10 @@ def test_a_download_whose_response_has_no_length_waits_for_disk_space(one, misbe
 def test_a_download_that_starts_again_does_not_count_its_old_part_file(one, misbehaving, disk):
     content = Content(6_000_000, seed=5)
     # The server ignores ranges, so each attempt starts again.
-    url = misbehaving.serve("/a", content, [Behaviour(pace=1_000_000)],
-                            otherwise=Behaviour(ignores_range=True))
-    one.download(url, disk / "a")
-    until(one.tasks, lambda tasks: tasks[0].offset > 1_500_000)
+    url = misbehaving.serve("/a", content, [Behaviour()], otherwise=Behaviour(ignores_range=True))
+    begin_slowly(one, url, disk)
     (disk / "ballast").write_bytes(b"x" * 4_000_000)
+    one.reconfigure(bytes_per_second=None)
     waiting(one)
     (disk / "ballast").unlink()
     one.resume()

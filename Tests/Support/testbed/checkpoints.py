@@ -3,6 +3,7 @@ download are synced."""
 
 import shutil
 import sqlite3
+import struct
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -36,3 +37,8 @@ def synced_offsets(store):
 def wait_for_checkpoint(store, synced=0):
     """Waits until the store's only partial download has a checkpoint with at least `synced` synced bytes."""
     until(lambda: synced_offsets(store), lambda offsets: len(offsets) == 1 and offsets[0] >= synced)
+
+
+def recorded_lengths(store):
+    """Reads the file `parts` of the store (docs/store.md). Maps the inode of each part file to its recorded length."""
+    return {inode: length for inode, length, _ in struct.iter_unpack("=QQ16s", (store / "parts").read_bytes())}
