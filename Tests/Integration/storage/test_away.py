@@ -172,9 +172,11 @@ def test_a_download_waits_for_a_directory_that_was_removed_and_starts_when_the_d
 
 def test_a_download_waits_for_a_file_system_whose_server_has_died(one, misbehaving, fuse, point):
     drive = fuse(noreplace=True)
-    one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=1_000_000)]), point / "a")
-    until(one.tasks, lambda tasks: tasks[0].offset > 500_000)
+    one.reconfigure(bytes_per_second=100_000)
+    one.download(misbehaving.serve("/a", CONTENT), point / "a")
+    until(one.tasks, lambda tasks: tasks[0].offset > 100_000)
     drive.abort()
+    one.reconfigure(bytes_per_second=None)
     assert "away" in away(one).error_message
     drive.detach()
     drive.mount()

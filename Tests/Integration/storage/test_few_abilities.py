@@ -31,9 +31,11 @@ def test_a_file_is_placed_without_a_rename_that_replaces_nothing_and_without_har
 
 def test_without_such_a_rename_a_file_of_another_program_is_not_replaced(one, misbehaving, fuse, point):
     drive = fuse()
-    one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=1_000_000)]), point / "a")
+    one.reconfigure(bytes_per_second=10_000)
+    one.download(misbehaving.serve("/a", CONTENT), point / "a")
     until(one.tasks, lambda tasks: tasks[0].offset > 0)
     (point / "a").write_bytes(b"theirs")
+    one.reconfigure(bytes_per_second=None)
     assert ended(one).status is Status.DESTINATION_EXISTS
     assert drive.names() == ["a"] and drive.content("a") == b"theirs"
 
@@ -105,10 +107,11 @@ def unnamed(one, misbehaving, place, downloads):
     @contextmanager
     def begin():
         (downloads / "a").write_bytes(b"old")
-        task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=1_000_000)]), downloads / "a",
-                            if_exists="replace")
+        one.reconfigure(bytes_per_second=10_000)
+        task = one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="replace")
         until(lambda: one.task(task), lambda seen: seen.offset > 0)
         with mounted(place, downloads / "a"):
+            one.reconfigure(bytes_per_second=None)
             seen = until(lambda: one.task(task), lambda seen: seen.reason is Reason.STORAGE)
             assert "mount point" in seen.error_message
             yield task
