@@ -11,7 +11,7 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 DIRECT = ("h1", "h2")
 GOOD = Expected(file=FILE.data, http_status=200)
 #: A time limit for a task, in seconds. It is less than the request time-out of the table's sessions.
-SOON = 10
+SOON = 18
 _MOVED = redirect("{base}/real").with_changes(body=b"moved")
 #: Redirects whose body does not end. Each entry has a suffix for the row's name, words for the row's text, and the
 #: response.

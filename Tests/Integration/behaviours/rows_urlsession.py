@@ -52,7 +52,7 @@ ROWS = [
     Row("urlsession-redirect-silent", "redirects, then sends no response at the new URL: after the request time-out, "
         "the task retries from the first URL",
         {"file": (redirect("{base}/real"),), "real": (Response(silent=True), whole(FILE))}, GOOD,
-        session={"request_timeout_ms": 400}, transports=UNCHANGED,
+        session={"request_timeout_ms": 5_000}, transports=UNCHANGED,
         asked=({"path": "file"}, {"path": "real"}, {"path": "file"}, {"path": "real"}),
         source=test("httpRedirectionTimeout")),
     Row("urlsession-redirect-cookies", "sets a cookie in each of two redirects: the last request has both cookies",
