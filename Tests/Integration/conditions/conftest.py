@@ -28,7 +28,7 @@ def simulation(request, simulations):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--idle-seconds", type=int, default=35, help="how many seconds an idle engine is watched")
+    parser.addoption("--idle-seconds", type=int, default=45, help="how many seconds an idle engine is watched")
 
 
 def pytest_collection(session):

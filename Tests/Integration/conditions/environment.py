@@ -27,6 +27,9 @@ from testbed.network import Unavailable as NoNetwork
 ROOT = Path(__file__).resolve().parents[3]
 #: The largest number of bytes that can be in kernel buffers between the link and the engine.
 IN_FLIGHT = 262_144
+#: The rate of the link, in bytes per second, while the test changes a condition. At this rate, no download ends before
+#: the change. The rate is not too slow for a discretionary download.
+SLOW = 50_000
 
 Unavailable = (NoBus, NoNetwork)
 
@@ -60,7 +63,7 @@ class Environment:
     path, the hosts use the library at this path, such as a debug build. `rate` is the bytes per second of the link."""
 
     def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
-        self._name, self._has_bus, self._library, self._rate = name, bus, library, rate
+        self._name, self._has_bus, self._library, self.rate = name, bus, library, rate
 
     def __enter__(self):
         with ExitStack() as stack:
@@ -84,7 +87,7 @@ class Environment:
             self.server = MisbehavingServer(address=self.network.address)
             self.network.there(self.server.__enter__)
             stack.callback(self.server.__exit__)
-            self.link = Link(self.server.port, self.network.address, self._rate)
+            self.link = Link(self.server.port, self.network.address, self.rate)
             self.network.there(self.link.__enter__)
             stack.callback(self.link.__exit__)
             self.store = self.place / "store"
@@ -138,12 +141,18 @@ class Download:
         of received bytes) no longer changes. Returns the task's information."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
-    def wait_for_bytes(self, more=200_000, timeout=180):
-        """Waits until `more` bytes have arrived after this call."""
+    def wait_for_bytes(self, more=200_000, timeout=180, *, sharing=1):
+        """Waits until `more` bytes have arrived after this call. Then the link is slow, until `wait_for_success`.
+        `sharing` is the number of downloads that share the link."""
+        link = self.env.link
         begin = self.info().offset
-        until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
+        link.rate = self.env.rate
+        link.slow_down(more * sharing, SLOW)
+        until(lambda: link.rate, lambda rate: rate == SLOW, timeout)
+        until(self.info, lambda task: task.offset >= begin + more, timeout)
 
     def wait_for_success(self, timeout=180):
+        self.env.link.rate = self.env.rate
         found = until(self.info, lambda task: task.ended_ms, timeout)
         assert found.state is TaskState.SUCCEEDED, found
         assert sha256_of(self.destination) == self.content.sha256

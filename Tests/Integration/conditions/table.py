@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, UTC
 from collections.abc import Callable
 
-from backhaul import Constraints, NetworkKind, Policy, Reason, TaskState
+from backhaul import ConditionKind, Constraints, NetworkKind, Policy, Reason, TaskState
 from conditions.buses import FULL, NO, PORTAL, YES
 from conditions.environment import Download, Environment
 from conditions.simulations import CALENDAR, SIMULATIONS, WITH_CALENDAR
@@ -117,6 +117,10 @@ def run_row(row):
     with Environment(row.name, bus=row.bus, library=CALENDAR.get("library") if row.calendar else None) as env:
         row.impair(env)
         host = env.host()
+        if row.bus:
+            # A task waits for the first reply of NetworkManager for two seconds only.
+            until(host.conditions, lambda seen: any(
+                one.kind is ConditionKind.METERED and one.source == "NetworkManager" for one in seen))
         downloads = {}
         for level, (session, task) in levels(row).items():
             host.session(level, **session, **QUICK)

@@ -61,7 +61,7 @@ def control_while_held():
         env.machine.unplug(63)
         host = env.host(requires_external_power=True, **QUICK)
         suspended, cancelled = (Download(env, host, f"/{name}", 1_000) for name in "ab")
-        late = Download(env, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=10_000)))
+        late = Download(env, host, "/c", 1_000, policy=Policy(rules=TransferRules(resource_timeout_ms=30_000)))
         for one in (suspended, cancelled, late):
             one.wait_for_reason(Reason.POWER)
         host.suspend([suspended.id])
@@ -93,7 +93,7 @@ def network_changes_while_slow():
     with Environment("other-network", bus=True) as env:
         manager = env.bus.network_manager()
         manager.connect("Train", "802-11-wireless", NO)
-        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=4_000, slow_pause_ms=3_600_000, **QUICK)
+        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=15_000, slow_pause_ms=3_600_000, **QUICK)
         download = Download(env, host)
         download.wait_for_bytes(500_000)
         env.link.rate = 2_000

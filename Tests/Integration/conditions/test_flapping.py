@@ -35,7 +35,7 @@ def loose_plug():
 def sleep():
     """Announces a sleep of the machine during a download. Returns the offsets of all requests, and the offset at which
     the download stopped."""
-    with Environment("sleep", bus=True) as env:
+    with Environment("sleep", bus=True, rate=100_000) as env:
         logind = env.bus.logind()
         host = env.host(**QUICK)
         download = Download(env, host, size=14_000_000)
@@ -46,6 +46,7 @@ def sleep():
         stopped = download.wait_for_reason(Reason.SLEEP)
         logind.wait_for_inhibitors(0)
         logind.prepare_for_sleep(False)
+        env.rate = 2_000_000
         download.wait_for_success()
         return [asked.offset for asked in download.requests()], stopped.offset
 

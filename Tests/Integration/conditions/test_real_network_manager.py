@@ -34,7 +34,7 @@ def real_disconnected():
     with Environment("real-disconnected", bus=True) as env:
         manager = RealNetworkManager(env.bus, env.network, env.place)
         manager.connect("Home")
-        host = env.host(requires_unmetered=True, request_timeout_ms=2_000, **QUICK)
+        host = env.host(requires_unmetered=True, request_timeout_ms=15_000, **QUICK)
         download = Download(env, host)
         download.wait_for_bytes(1_000_000)
         manager.disconnect()

@@ -1,6 +1,7 @@
 """A link with a given speed, between clients and a server. The link is a proxy, which passes on the bytes of the
 connections. netem would limit the speed in the kernel, but the kernels of small test machines have no netem."""
 
+import math
 import select
 import socket
 import threading
@@ -28,6 +29,8 @@ class Link(AcceptingServer):
         #: The time of the last byte, and the time at which a connection last ended (time.monotonic).
         self.last_byte = self.last_end = 0.0
         self._changed = threading.Condition()
+        #: The number of passed bytes from which on the link has another rate, and this rate.
+        self._next_rate = math.inf, rate
         self._clients = 0
         self._running = True
 
@@ -39,6 +42,11 @@ class Link(AcceptingServer):
     def connections(self):
         """The number of connected clients."""
         return self._clients
+
+    def slow_down(self, more, rate):
+        """Changes the rate as soon as `more` bytes have passed after this call."""
+        with self._changed:
+            self._next_rate = self.passed + more, rate
 
     def wait_until(self, condition, timeout=20):
         """Waits until `condition(link)` is true."""
@@ -80,6 +88,8 @@ class Link(AcceptingServer):
             client.sendall(block)
             with self._changed:
                 self.passed += len(block)
+                if self.passed >= self._next_rate[0]:
+                    self.rate, self._next_rate = self._next_rate[1], (math.inf, 0)
                 self.last_byte = time.monotonic()
                 self._changed.notify_all()
             time.sleep(len(block) / self.rate * max(1, self.connections))
