@@ -96,10 +96,10 @@ def slow():
     record = Record(
         "slow", "A link falls to 3 KB/s and recovers",
         "The link is too slow, so the transfer is held. After each pause a slow probe measures the link for some "
-        "seconds. This scenario sets `slow_after_ms` to 3 s and `slow_pause_ms` to 8 s; the defaults are one minute "
+        "seconds. This scenario sets `slow_after_ms` to 10 s and `slow_pause_ms` to 20 s; the defaults are one minute "
         "and five minutes.", "--minimum-rate 10k")
     with Environment("slow") as env:
-        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=8_000, **QUICK)
+        host = env.host(minimum_bytes_per_second=10_000, slow_after_ms=10_000, slow_pause_ms=20_000, **QUICK)
         record.begin(env)
         download = Download(env, host)
         download.wait_for_bytes(1_000_000)
@@ -107,7 +107,7 @@ def slow():
         env.link.rate = 3_000
         first = explained(env, download, Reason.THROUGHPUT)
         env.link.wait_until(lambda link: link.connections == 0)
-        env.link.wait_until(lambda link: link.connections == 1)
+        env.link.wait_until(lambda link: link.connections == 1, timeout=180)
         record.step("a slow probe: the link is not faster")
         env.link.wait_until(lambda link: link.connections == 0, timeout=180)
         second = download.wait_for_reason(Reason.THROUGHPUT)
