@@ -2,14 +2,17 @@
 the host ends, the kernel kills all processes in the namespace."""
 
 import os
+import select
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from manager.manager import COMMAND, LIMIT, until
 from manager.test_hosts import DAEMON, is_whole, server  # noqa: F401  (a fixture)
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.namespaces import PROCESS_NAMESPACE, can_run
 
 EMBEDDED = """
@@ -24,6 +27,15 @@ with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as appli
 """
 
 
+def kill(process):
+    """Kills a container, and waits until the kernel has ended all its processes. Process 1 ends last."""
+    (first,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    descriptor = os.pidfd_open(int(first))
+    process.kill()
+    select.select([descriptor], [], [])
+    os.close(descriptor)
+
+
 @pytest.fixture
 def container(tmp_path, server):  # noqa: F811
     if not can_run(PROCESS_NAMESPACE):
@@ -36,7 +48,8 @@ def container(tmp_path, server):  # noqa: F811
         with subprocess.Popen([*PROCESS_NAMESPACE, *map(str, words)], env=environment,
                               stdin=subprocess.DEVNULL) as process:
             yield process
-            process.kill()
+            if process.poll() is None:
+                kill(process)
 
     return run
 
@@ -51,7 +64,9 @@ def command(kind, store, path, url):
 def test_no_transfer_is_lost_when_a_container_ends(container, server, store, tmp_path, kind):  # noqa: F811
     words = command(kind, store, tmp_path / "file", f"{server.url}/file")
     with container(*words):
-        until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")
+        until(server.is_paused, "the pause in the file")
+        wait_for_checkpoint(store)
+    server.release()
     until(lambda: not server.log[0].open, "the end of all that was in it")
     assert not is_whole(tmp_path, server)
     with container(*words) as second:

@@ -8,6 +8,7 @@ import pytest
 
 from manager.manager import COMMAND, PROJECT, until
 from manager.test_hosts import DAEMON, is_whole, processes, server  # noqa: F401  (a fixture)
+from testbed.checkpoints import wait_for_checkpoint
 
 PROGRAM = DAEMON or str(PROJECT / "build" / "libexec" / "backhaul" / "backhauld")
 # Removes the environment variables that a service of the user manager has and a system service does not have. Two
@@ -56,7 +57,13 @@ def photos(manager, tmp_path, server):  # noqa: F811
 
 
 def middle(server):  # noqa: F811
-    until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")
+    until(server.is_paused, "the pause in the file")
+
+
+def store_of(manager):
+    """The store of photos.service. Versions of systemd have the state directories of a user in different places."""
+    stores = [manager.home / place / "photos" / "transfers" for place in (".config", ".local/state")]
+    return next(store for store in stores if (store / "lock").exists())
 
 
 def systemctl(manager, *words):
@@ -68,12 +75,13 @@ def test_a_service_with_a_state_directory_resumes_its_transfer_at_its_next_start
     photos("photos.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
+    store = store_of(manager)
+    wait_for_checkpoint(store)
     assert len(processes(manager, "photos.service")) == 2, "the service does not contain the host and its daemon"
     systemctl(manager, "stop", "photos.service")
     assert not is_whole(tmp_path, server)
-    store = next(path for path in (manager.home / ".config", manager.home / ".local" / "state")
-                 if (path / "photos" / "transfers" / "lock").exists())
-    assert os.stat(store / "photos").st_mode & 0o777 == 0o700
+    assert os.stat(store.parent).st_mode & 0o777 == 0o700
+    server.release()
     systemctl(manager, "start", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert [request.status for request in server.log] == [200, 206]
@@ -89,6 +97,7 @@ def test_a_transfer_continues_after_a_stop_of_the_host_if_the_daemon_has_its_own
     output = manager(COMMAND, "doctor", "--store", store, BACKHAUL_DAEMON=PROGRAM).stdout
     assert "the daemon is a service of its own, photos-transfers.service" in output
     systemctl(manager, "stop", "photos.service")
+    server.release()
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1
     # The daemon's service does not stop after the last task, so the host finds the daemon when the host starts
@@ -101,9 +110,11 @@ def test_a_daemon_service_that_starts_later_continues_the_transfer_of_a_stopped_
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
+    wait_for_checkpoint(store_of(manager))
     systemctl(manager, "start", "--no-block", "photos-transfers.service")
     until(lambda: manager.property("photos-transfers.service", "SubState") == "auto-restart", "the first try")
     systemctl(manager, "stop", "photos.service")
+    server.release()
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert [request.status for request in server.log] == [200, 206]
     assert processes(manager, "photos-transfers.service")

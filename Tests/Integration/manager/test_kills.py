@@ -5,21 +5,22 @@ as in the soak tests of scripts/test, the test kills the daemon more often.
 """
 
 import pytest
-from demo_parts.server import Server
+from pausing_server import PausingServer
 
 from manager.manager import until
 from manager.test_hosts import DAEMON
 
-FILES = 6
+FILES, SIZE = 6, 400 << 10
 
 
 @pytest.fixture
 def server(tmp_path):
+    """No transfer ends before the test releases the server. So the daemon has work until the last kill."""
     folder = tmp_path / "served"
     folder.mkdir()
     for number in range(FILES):
-        (folder / str(number)).write_bytes(bytes([number]) * (400 << 10))
-    made = Server({f"/{number}": folder / str(number) for number in range(FILES)}, 1 << 20)
+        (folder / str(number)).write_bytes(bytes([number]) * SIZE)
+    made = PausingServer({f"/{number}": folder / str(number) for number in range(FILES)}, SIZE // 2, 1 << 20)
     yield made
     made.close()
 
@@ -37,7 +38,8 @@ def test_all_files_arrive_although_the_daemon_is_killed_repeatedly(manager, back
         process = until(lambda: {manager.property(unit, "MainPID")} - killed - {"0", ""}, "the next daemon").pop()
         manager("kill", "-KILL", process, check=False)
         killed.add(process)
+    server.release()
     backhaul("wait", timeout=60, **daemon)
     for number in range(FILES):
-        assert (tmp_path / "here" / str(number)).read_bytes() == bytes([number]) * (400 << 10)
+        assert (tmp_path / "here" / str(number)).read_bytes() == bytes([number]) * SIZE
     manager("systemctl", "--user", "stop", unit, check=False)

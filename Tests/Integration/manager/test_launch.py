@@ -8,6 +8,7 @@ import pytest
 
 from manager.manager import until
 from manager.test_hosts import processes
+from manager.test_service import is_filled
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def launched(manager, backhaul, program, tmp_path):
     backhaul("register", "--environment", "COLOUR=blue 100% $HOME", "--first-delay", "1", "--", program)
     backhaul("add", "--suspended", "--output", tmp_path / "file", "http://127.0.0.1:9/file")
     backhaul("cancel", "--all")
-    until((tmp_path / "number").exists, "the launch")
+    until(lambda: is_filled(tmp_path / "number"), "the launch")
     until(lambda: backhaul.json("launches")["state"] == "running", "its record")
     unit = (tmp_path / "group").read_text().strip().rsplit("/", 1)[-1]
     yield unit
