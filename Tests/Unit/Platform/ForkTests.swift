@@ -123,7 +123,7 @@ private func highNumber(_ fromTheEnd: Int32) throws -> Int32 {
         // If another test starts a program now, the child of that test has a copy of the descriptor until its exec. So
         // the lock may end a short time after the close. If the child of this test had a copy, the lock would stay
         // until this child ends.
-        let deadline = Deadline.after(milliseconds: 5_000)
+        let deadline = Deadline.after(milliseconds: 60_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {
                 Issue.record("the child keeps the lock")

@@ -12,7 +12,7 @@ struct WatchedProcessTests {
     }
 
     private func waitForEnd(of process: WatchedProcess) -> Bool {
-        let deadline = Deadline.after(milliseconds: 10_000)
+        let deadline = Deadline.after(milliseconds: 60_000)
         while !deadline.hasPassed {
             if process.hasEnded { return true }
             usleep(5_000)
@@ -28,7 +28,7 @@ struct WatchedProcessTests {
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         #expect(poll(&item, 1, 0) == 0)
         process.kill()
-        #expect(poll(&item, 1, 10_000) == 1)
+        #expect(poll(&item, 1, 60_000) == 1)
         #expect(process.hasEnded)
     }
 
@@ -39,7 +39,7 @@ struct WatchedProcessTests {
         #expect(group != getpgrp())
         process.terminate()
         #expect(waitForEnd(of: process))
-        let deadline = Deadline.after(milliseconds: 10_000)
+        let deadline = Deadline.after(milliseconds: 60_000)
         while kill(-group, 0) == 0, !deadline.hasPassed { usleep(5_000) }
         #expect(kill(-group, 0) == -1)
     }
@@ -48,7 +48,7 @@ struct WatchedProcessTests {
     func another() throws {
         var identity = try start("exec sleep 600")
         #expect(kill(identity.processID, SIGKILL) == 0)
-        let deadline = Deadline.after(milliseconds: 10_000)
+        let deadline = Deadline.after(milliseconds: 60_000)
         while identity.isAlive, !deadline.hasPassed { usleep(5_000) }
         #expect(WatchedProcess(identity) == nil)
         identity = .current

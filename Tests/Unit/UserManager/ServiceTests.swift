@@ -56,7 +56,7 @@ struct ServiceTests {
     }
 
     private func until(_ condition: () throws -> Bool) throws {
-        let limit = Deadline.after(milliseconds: 10_000)
+        let limit = Deadline.after(milliseconds: 60_000)
         while try !condition() {
             try #require(!limit.hasPassed)
             usleep(10_000)
