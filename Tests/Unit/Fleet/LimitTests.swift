@@ -23,12 +23,12 @@ struct LimitTests {
 
     @Test("if a server has asked for a pause, no worker starts a task there")
     func pause() throws {
-        try OriginLimits(database: fleet.database, origin: 1).pause(milliseconds: 60_000)
+        try OriginLimits(database: fleet.database, origin: 1).pause(milliseconds: 3_600_000)
         for worker in workers { #expect(try worker.claim().isEmpty) }
-        #expect(try (59_000...60_000).contains(origin.pauseMilliseconds))
+        #expect(try (3_500_000...3_600_000).contains(origin.pauseMilliseconds))
         // A shorter pause does not end it.
         try OriginLimits(database: fleet.database, origin: 1).pause(milliseconds: 1_000)
-        #expect(try (59_000...60_000).contains(origin.pauseMilliseconds))
+        #expect(try (3_500_000...3_600_000).contains(origin.pauseMilliseconds))
         try fleet.enqueue([fleet.request("other", server: "other.example")], in: try fleet.session("others"))
         #expect(try workers[0].claim().count == 1)
     }
@@ -39,7 +39,11 @@ struct LimitTests {
             "UPDATE backhaul.origins SET paused_until = clock_timestamp() - \(seconds) * interval '1 second'")
         let first = try workers[0].claim().count
         let second = try workers[1].claim().count
-        #expect(first + second == count)
+        // On a busy machine, the claims come later, and may have one more connection for each further second.
+        let passed = try fleet.database.run(
+            "SELECT floor(extract(epoch FROM clock_timestamp() - paused_until))::bigint FROM backhaul.origins")
+        let most = min(6, 1 + Int(try #require(passed.first).integer(0)))
+        #expect((count...most).contains(first + second))
     }
 
     @Test("all workers together start at most the permitted number of tasks")
