@@ -69,7 +69,7 @@ struct ConditionTests {
         defer { engine.stop() }
         let host = try engine.session(.named { $0.preset = .discretionary })
         var withPreset = try store.request(origin.url("/a"), "a")
-        withPreset.options.latestStartMilliseconds = Clock.wallMilliseconds + 1_500
+        withPreset.options.latestStartMilliseconds = Clock.wallMilliseconds + 12_000
         var withPower = try store.request(origin.url("/b"), "b")
         withPower.options.latestStartMilliseconds = withPreset.options.latestStartMilliseconds
         withPower.options.policy.constraints.requiresExternalPower = true
@@ -87,7 +87,7 @@ struct ConditionTests {
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         var request = try store.request(origin.url("/a"), "a")
-        let start = Clock.wallMilliseconds + 1_500
+        let start = Clock.wallMilliseconds + 12_000
         request.options.earliestStartMilliseconds = start
         let task = try host.enqueue(request)[0]
         let info = try host.waits(task, for: .earliestStart)

@@ -18,7 +18,7 @@ struct ConstraintChangeTests {
     func joins() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        origin.serve("/b", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
+        origin.serve("/b", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 200_000))
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
@@ -32,6 +32,7 @@ struct ConstraintChangeTests {
         _ = try reply(host.session.control(.setConstraints(constraints), TaskSelection(ids: [tasks[1]])))
         let stopped = try host.waits(tasks[1], for: .battery)
         #expect(stopped.offset < 4_000_000)
+        origin.serve("/b", .init(bytes: bytes, entityTag: "\"1\""))
         engine.setConditions { $0.batteryPercent = Reading(100, source: "test") }
         _ = try eventsOfRound(host.session)
         #expect(store.bytes(of: store.files + "/b") == bytes)

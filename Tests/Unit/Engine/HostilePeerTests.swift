@@ -125,7 +125,7 @@ struct HostilePeerTests {
         let directory = try StoreDirectory.open(path: store.store)
         let lock = try #require(try directory.acquireLock())
         var options = EngineOptions.embedded
-        options.timeoutMilliseconds = (hello: 200, frame: 400)
+        options.timeoutMilliseconds = (hello: 10_000, frame: 400)
         let engine = try Engine(directory: directory, lock: lock, options: options, ended: { _ in })
         defer { engine.stop() }
         let silent = try Peer(store.store)

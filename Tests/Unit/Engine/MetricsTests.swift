@@ -42,7 +42,7 @@ struct MetricsTests {
     @Test("a download that continues counts the bytes that were not received again")
     func resumed() throws {
         let bytes = pattern(500_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 400_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
@@ -50,6 +50,7 @@ struct MetricsTests {
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 100_000 })
         engine.setConditions { $0.unplug() }
         let offset = try host.waits(task, for: .power).offset
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         #expect(try lines(host).contains(#"backhaul_attempts_total{outcome="stopped"} 1"#))
         engine.setConditions { $0 = .pluggedIn }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)

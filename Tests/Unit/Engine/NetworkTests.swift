@@ -65,15 +65,16 @@ struct NetworkTests {
     @Test("a running task stops when the kind of the network is not allowed, and resumes on an allowed network")
     func kind() throws {
         let bytes = pattern(4_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 200_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.networks = [.ethernet, .wifi] })
         let task = try fetch(host)
-        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_500_000 })
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 100_000 })
         engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let info = try host.waits(task, for: .network)
         #expect(info.state == .waiting)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         engine.setConditions { $0 = .pluggedIn }
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
@@ -174,7 +175,7 @@ struct NetworkTests {
     @Test("a transfer stops when its daily budget is used up, and resumes when the budget is removed")
     func budget() throws {
         let bytes = pattern(3_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 300_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: 1_000_000)
@@ -186,6 +187,7 @@ struct NetworkTests {
         #expect(info.reasonText?.contains("Home") == true)
         let untilMidnight = info.nextAttemptMilliseconds - Clock.wallMilliseconds
         #expect(untilMidnight > 0 && untilMidnight <= 25 * 3_600_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         configuration.budget.daily = nil
         _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(try succeeds(host))
@@ -260,7 +262,7 @@ struct NetworkTests {
         ])
     func largerThanBudget(stated: UInt64?) throws {
         let bytes = pattern(3_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 300_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: stated == nil ? 800_000 : 4_000_000)
@@ -283,6 +285,7 @@ struct NetworkTests {
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })
         let second = try host.waits(task, for: .budget)
         #expect(second.offset < 3_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         configuration.budget.daily = nil
         _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(try succeeds(host))

@@ -31,7 +31,7 @@ struct PowerTests {
     @Test("a download stops when the battery is low, and resumes at its offset when the battery is charged")
     func unplugged() throws {
         let bytes = pattern(8_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 400_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
@@ -45,6 +45,7 @@ struct PowerTests {
         #expect(info.state == .waiting)
         #expect(info.offset > 2_000_000 && info.offset < 8_000_000)
         #expect(info.failure == nil)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
@@ -170,7 +171,7 @@ struct PowerTests {
     @Test("if a task gets new constraints, they apply immediately, in addition to the session's constraints")
     func restated() throws {
         let bytes = pattern(4_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 400_000))
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
@@ -184,6 +185,7 @@ struct PowerTests {
         _ = try reply(host.session.control(.setConstraints(request.options.policy.constraints), all))
         let stopped = try host.waits(task, for: .power)
         #expect(stopped.offset > 1_000_000)
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         var configuration = SessionConfiguration(identifier: "s")
         configuration.constraints.minimumBatteryPercent = 90
         _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })

@@ -37,7 +37,7 @@ struct RescheduleTests {
 
     @Test("if the earliest start of a ready task is postponed, the task is not started")
     func postponed() throws {
-        origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
+        origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 100_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -54,13 +54,14 @@ struct RescheduleTests {
         guard case .count(1) = put else { throw Unexpected() }
         let info = try host.waits(tasks[1], for: .earliestStart)
         #expect(info.nextAttemptMilliseconds == start)
+        _ = try reply(host.session.control(.cancel, TaskSelection(ids: [tasks[0]])))
         #expect(waitUntil { store.names(in: store.files).contains("c") })
         #expect(origin.requests("/b").isEmpty)
     }
 
     @Test("if the earliest start of a running task is postponed, the task continues, and waits before its next attempt")
     func running() throws {
-        origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 2_000_000))
+        origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 500_000))
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })

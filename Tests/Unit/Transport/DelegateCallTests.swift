@@ -158,14 +158,14 @@ struct DelegateCallTests {
         _ = Self.body
         try await withServer(Self.serve) { server, transferClient in
             var request = request(server.url)
-            request.requestTimeoutMilliseconds = 2_000
+            request.requestTimeoutMilliseconds = 10_000
             let record = await transferClient.fetch(request) { recorder, client in
                 var pauses = 0
                 let timer = client.loop.timer { recorder.transfer?.resume() }
                 client.kept.append(timer)
                 recorder.acceptsBytes = { _ in
                     pauses += 1
-                    if pauses == 1 { timer.start(milliseconds: 3_000) }
+                    if pauses == 1 { timer.start(milliseconds: 11_000) }
                     return pauses > 1
                 }
             }
