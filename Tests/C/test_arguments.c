@@ -73,10 +73,10 @@ static void invalid_configurations_and_roles_of_a_session_are_refused(void) {
     bh_session *session = (void *)&error;
     bh_session_configuration good = BH_INIT(bh_session_configuration), changed;
     good.identifier = "gallery";
-#define CREATE(configuration, role) bh_session_create(application, configuration, role, 5000, &session, NULL, &error)
+#define CREATE(configuration, role) bh_session_create(application, configuration, role, 20000, &session, NULL, &error)
 #define CHANGED(field, value) (changed = good, changed.field = (value), &changed)
     CHECK_REFUSED("configuration", CREATE(NULL, BH_ROLE_CONSUME));
-    CHECK_REFUSED("session", bh_session_create(application, &good, BH_ROLE_CONSUME, 5000, NULL, NULL, &error));
+    CHECK_REFUSED("session", bh_session_create(application, &good, BH_ROLE_CONSUME, 20000, NULL, NULL, &error));
     CHECK_REFUSED("role is 0", CREATE(&good, 0));
     CHECK_REFUSED("role is 5", CREATE(&good, 5));
     CHECK_REFUSED("role", CREATE(&good, INT32_MIN));
@@ -94,13 +94,13 @@ static void invalid_configurations_and_roles_of_a_session_are_refused(void) {
     CHECK_REFUSED("asks_for_credentials is -1", CREATE(CHANGED(asks_for_credentials, -1), BH_ROLE_CONSUME));
     CHECK_REFUSED("launch_if_stopped_ms", CREATE(CHANGED(launch_if_stopped_ms, UINT32_MAX), BH_ROLE_CONSUME));
     CHECK_REFUSED("timeout_ms", bh_session_create(application, &good, BH_ROLE_CONSUME, -5, &session, NULL, &error));
-    CHECK_REFUSED("identifier", bh_session_attach(application, NULL, BH_ROLE_CONSUME, 5000, &session, &error));
-    CHECK_REFUSED("identifier", bh_session_attach(application, "", BH_ROLE_CONSUME, 5000, &session, &error));
-    CHECK_REFUSED("role", bh_session_attach(application, "gallery", 9, 5000, &session, &error));
-    CHECK_REFUSED("session", bh_session_attach(application, "gallery", BH_ROLE_CONSUME, 5000, NULL, &error));
+    CHECK_REFUSED("identifier", bh_session_attach(application, NULL, BH_ROLE_CONSUME, 20000, &session, &error));
+    CHECK_REFUSED("identifier", bh_session_attach(application, "", BH_ROLE_CONSUME, 20000, &session, &error));
+    CHECK_REFUSED("role", bh_session_attach(application, "gallery", 9, 20000, &session, &error));
+    CHECK_REFUSED("session", bh_session_attach(application, "gallery", BH_ROLE_CONSUME, 20000, NULL, &error));
     CHECK_REFUSED("role", bh_session_attach(application, "gallery", 9, BH_START, NULL, &error));
     CHECK(session == (void *)&error);
-    CHECK_STATUS(BH_NOT_FOUND, bh_session_attach(application, "gallery", BH_ROLE_OBSERVE, 5000, &session, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_session_attach(application, "gallery", BH_ROLE_OBSERVE, 20000, &session, &error));
     CHECK(session == (void *)&error);
     bh_application_close(application);
 #undef CREATE
@@ -111,12 +111,12 @@ static void a_new_configuration_cannot_change_the_identifier_of_its_session(void
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_batch *batch = NULL;
     configuration.identifier = "other";
-    CHECK_REFUSED("identifier", bh_session_set_configuration(session, &configuration, 5000, &error));
-    CHECK_REFUSED("configuration", bh_session_set_configuration(session, NULL, 5000, &error));
+    CHECK_REFUSED("identifier", bh_session_set_configuration(session, &configuration, 20000, &error));
+    CHECK_REFUSED("configuration", bh_session_set_configuration(session, NULL, 20000, &error));
     configuration.identifier = NULL;
     configuration.connections_per_origin = 2;
-    CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &configuration, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 5000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &configuration, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1);
     const bh_session_configuration *remembered = bh_batch_configuration_at(batch, 0);
     CHECK(strcmp(remembered->identifier, "gallery") == 0);
@@ -181,7 +181,7 @@ static void an_enqueue_with_one_invalid_request_makes_no_task(void) {
     CHECK_BAD("priority", bad.priority = INT32_MIN);
     CHECK_BAD("flags", bad.flags = 16);
     CHECK_BAD("mode", bad.mode = 01777);
-    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &tasks, &error));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 20000, &tasks, &error));
     CHECK(bh_batch_count(tasks) == 0);
     bh_batch_release(tasks);
     bh_application_close(application);
@@ -233,7 +233,7 @@ static void polls_and_listings_refuse_a_maximum_below_1_or_above_10000(void) {
     CHECK_STATUS(BH_OK, bh_session_poll(session, UINT64_MAX, 10000, 0, &batch, &error));
     CHECK(bh_batch_count(batch) == 0 && !bh_batch_more(batch));
     bh_batch_release(batch);
-    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, UINT64_MAX, 10000, 5000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, UINT64_MAX, 10000, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 0);
     bh_batch_release(batch);
     bh_application_close(application);
@@ -244,38 +244,38 @@ static void invalid_selections_and_ids_are_refused(void) {
     uint64_t ids[] = {1, UINT64_MAX}, count = 99;
     bh_batch *batch = NULL;
     selection.id_count = 1;
-    CHECK_REFUSED("ids", bh_tasks_cancel(session, &selection, 5000, NULL, &error));
+    CHECK_REFUSED("ids", bh_tasks_cancel(session, &selection, 20000, NULL, &error));
     selection.ids = ids;
     selection.id_count = SIZE_MAX;
-    CHECK_REFUSED("id_count", bh_tasks_suspend(session, &selection, 5000, NULL, &error));
+    CHECK_REFUSED("id_count", bh_tasks_suspend(session, &selection, 20000, NULL, &error));
     selection.id_count = 2;
     selection.states = 1u << 30;
-    CHECK_REFUSED("states", bh_tasks_resume(session, &selection, 5000, NULL, &error));
+    CHECK_REFUSED("states", bh_tasks_resume(session, &selection, 20000, NULL, &error));
     selection.states = BH_STATE(BH_TASK_WAITING);
     selection.struct_size = 4;
-    CHECK_REFUSED("struct_size", bh_session_tasks(session, &selection, 0, 1, 5000, &batch, &error));
+    CHECK_REFUSED("struct_size", bh_session_tasks(session, &selection, 0, 1, 20000, &batch, &error));
     selection.struct_size = sizeof selection;
-    CHECK_REFUSED("priority", bh_tasks_set_priority(session, &selection, 102, 5000, &count, &error));
+    CHECK_REFUSED("priority", bh_tasks_set_priority(session, &selection, 102, 20000, &count, &error));
     CHECK(count == 99);
-    CHECK_STATUS(BH_OK, bh_tasks_set_priority(session, &selection, -100, 5000, &count, &error));
+    CHECK_STATUS(BH_OK, bh_tasks_set_priority(session, &selection, -100, 20000, &count, &error));
     CHECK(count == 0);
-    CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
-    CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
+    CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 20000, &count, &error));
+    CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 20000, &count, &error));
     /* No event has these ids yet, so no program can have received such an event. */
-    CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
-    CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
+    CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 20000, &count, &error));
+    CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 20000, &count, &error));
     CHECK(count == 0);
-    CHECK_STATUS(BH_OK, bh_session_acknowledge(session, NULL, 0, 5000, &count, &error));
+    CHECK_STATUS(BH_OK, bh_session_acknowledge(session, NULL, 0, 20000, &count, &error));
     CHECK(count == 0);
-    CHECK_STATUS(BH_NOT_FOUND, bh_session_task(session, 0, 5000, &batch, &error));
-    CHECK_STATUS(BH_NOT_FOUND, bh_session_task(session, UINT64_MAX, 5000, &batch, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_session_task(session, 0, 20000, &batch, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_session_task(session, UINT64_MAX, 20000, &batch, &error));
     CHECK(batch == NULL);
-    CHECK_REFUSED("destination", bh_task_claim(session, 1, NULL, 0, 5000, &error));
-    CHECK_REFUSED("destination", bh_task_claim(session, 1, "relative", 0, 5000, &error));
-    CHECK_REFUSED("if_exists", bh_task_claim(session, 1, "/tmp/claimed", 7, 5000, &error));
-    CHECK_STATUS(BH_NOT_FOUND, bh_task_claim(session, UINT64_MAX, "/tmp/claimed", 0, 5000, &error));
-    CHECK_REFUSED("mode is 0", bh_session_invalidate(session, 0, 5000, &error));
-    CHECK_REFUSED("mode is 3", bh_session_invalidate(session, 3, 5000, &error));
+    CHECK_REFUSED("destination", bh_task_claim(session, 1, NULL, 0, 20000, &error));
+    CHECK_REFUSED("destination", bh_task_claim(session, 1, "relative", 0, 20000, &error));
+    CHECK_REFUSED("if_exists", bh_task_claim(session, 1, "/tmp/claimed", 7, 20000, &error));
+    CHECK_STATUS(BH_NOT_FOUND, bh_task_claim(session, UINT64_MAX, "/tmp/claimed", 0, 20000, &error));
+    CHECK_REFUSED("mode is 0", bh_session_invalidate(session, 0, 20000, &error));
+    CHECK_REFUSED("mode is 3", bh_session_invalidate(session, 3, 20000, &error));
 }
 
 static void the_listing_has_the_values_of_the_request(void) {
@@ -291,7 +291,7 @@ static void the_listing_has_the_values_of_the_request(void) {
     CHECK(result.disposition == BH_ENQUEUE_NEW && result.event_id == 0);
     /* The library has copied the arguments, so later changes by the program have no effect. */
     memset(url, 'x', sizeof url - 1), memset(key, 'x', sizeof key - 1), memset(data, 'x', sizeof data);
-    CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 5000, &batch, &error));
+    CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1 && bh_batch_task_at(batch, 1) == NULL && bh_batch_event_at(batch, 0) == NULL);
     const bh_task_info *task = bh_batch_task_at(batch, 0);
     CHECK(task->struct_size == sizeof *task && task->id == result.task_id);

@@ -33,7 +33,7 @@ static struct handles open_all(void) {
     all.session = create_session(all.application, "gallery", BH_ROLE_CONSUME);
     bh_error error = BH_INIT(bh_error);
     all.ticket = ticket_of(bh_session_tasks(all.session, NULL, 0, 1, BH_START, NULL, &error), &error);
-    CHECK_STATUS(BH_OK, bh_session_get_configuration(all.session, 5000, &all.batch, NULL));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(all.session, 20000, &all.batch, NULL));
     return all;
 }
 
@@ -42,7 +42,7 @@ static bh_status reopen(bh_error *error) {
     bh_application *application = UNTOUCHED;
     options.identifier = "org.example.tests";
     options.store = store;
-    bh_status status = bh_application_open(&options, 5000, &application, error);
+    bh_status status = bh_application_open(&options, 20000, &application, error);
     CHECK(application == UNTOUCHED);
     return status;
 }
@@ -75,9 +75,9 @@ static void expect_forked(void *argument) {
 }
 
 static void expect_whole(struct handles *all) {
-    CHECK_STATUS(BH_OK, bh_ticket_wait(all->ticket, 5000, NULL));
+    CHECK_STATUS(BH_OK, bh_ticket_wait(all->ticket, 20000, NULL));
     CHECK(bh_batch_count(all->batch) == 1);
-    CHECK_STATUS(BH_OK, bh_session_complete(all->session, 5000, NULL));
+    CHECK_STATUS(BH_OK, bh_session_complete(all->session, 20000, NULL));
     bh_application_close(all->application);
 }
 
@@ -119,7 +119,7 @@ static void children_of_a_process_that_has_only_loaded_the_library_may_use_it(vo
 
 static void an_open_that_is_refused_does_not_count(void) {
     bh_error error = BH_INIT(bh_error);
-    CHECK_STATUS(BH_INVALID_ARGUMENT, bh_application_open(NULL, 5000, &(bh_application *){NULL}, &error));
+    CHECK_STATUS(BH_INVALID_ARGUMENT, bh_application_open(NULL, 20000, &(bh_application *){NULL}, &error));
     expect_child(use_library, NULL);
 }
 

@@ -23,7 +23,7 @@ static void a_pointer_that_was_never_a_handle_is_refused(void) {
         expect_all(ALL_KINDS, (void *)values[i], BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, &application, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (char *)application + 1, BH_INVALID_HANDLE);
-    CHECK_STATUS(BH_OK, call_bh_application_sessions(application, 5000, NULL));
+    CHECK_STATUS(BH_OK, call_bh_application_sessions(application, 20000, NULL));
     bh_application_close(application);
 }
 
@@ -39,14 +39,14 @@ static void a_handle_of_another_kind_is_refused(void) {
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
     ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
-    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 20000, &batch, NULL));
     expect_all(ALL_KINDS & ~(1u << APPLICATION), application, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << SESSION), session, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << TICKET), ticket, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << BATCH), batch, BH_INVALID_HANDLE);
     /* All handles still work. */
-    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 5000, NULL));
-    CHECK_STATUS(BH_OK, bh_session_complete(session, 5000, NULL));
+    CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, NULL));
+    CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, NULL));
     bh_batch_release(batch);
     bh_ticket_release(ticket);
     bh_session_close(session);
@@ -58,7 +58,7 @@ static void a_closed_handle_is_always_refused(void) {
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
     ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
-    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 5000, &batch, NULL));
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 1, 20000, &batch, NULL));
     bh_batch_release(batch);
     bh_ticket_release(ticket);
     bh_session_close(session);
@@ -84,14 +84,14 @@ static void closing_an_application_ends_its_sessions_and_tickets_but_no_batches(
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
     ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
-    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 5000, &batch, NULL));
+    CHECK_STATUS(BH_OK, bh_session_get_configuration(session, 20000, &batch, NULL));
     bh_application_close(application);
     expect_all(1u << SESSION, session, BH_INVALID_HANDLE);
     expect_all(1u << TICKET, ticket, BH_INVALID_HANDLE);
     CHECK(bh_batch_count(batch) == 1);
     CHECK(strcmp(bh_batch_configuration_at(batch, 0)->identifier, "gallery") == 0);
     bh_batch_release(batch);
-    CHECK_STATUS(BH_OK, bh_session_complete(others, 5000, NULL));
+    CHECK_STATUS(BH_OK, bh_session_complete(others, 20000, NULL));
     bh_application_close(other);
 }
 
@@ -110,7 +110,7 @@ static void handles_may_be_closed_in_any_order_and_more_than_once(void) {
 }
 
 static void a_call_without_an_error_struct_is_valid(void) {
-    for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, 5000, NULL) == BH_INVALID_HANDLE);
+    for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, 20000, NULL) == BH_INVALID_HANDLE);
 }
 
 static void an_error_struct_of_a_wrong_size_is_not_changed(void) {
@@ -133,12 +133,12 @@ static void a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_st
     expected = used;
     expected.status = BH_OK;
     expected.ticket = NULL;
-    CHECK_STATUS(BH_OK, bh_application_sessions(application, 5000, &batch, &used));
+    CHECK_STATUS(BH_OK, bh_application_sessions(application, 20000, &batch, &used));
     CHECK(memcmp(&used, &expected, sizeof used) == 0);
     used = expected;
     used.status = BH_TIMEOUT;
     used.ticket = UNTOUCHED;
-    CHECK_STATUS(BH_OK, bh_store_set_limits(application, &(bh_limits)BH_INIT(bh_limits), 5000, &used));
+    CHECK_STATUS(BH_OK, bh_store_set_limits(application, &(bh_limits)BH_INIT(bh_limits), 20000, &used));
     CHECK(memcmp(&used, &expected, sizeof used) == 0);
     bh_batch_release(batch);
 }

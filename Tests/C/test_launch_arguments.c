@@ -17,7 +17,7 @@ static void an_invalid_launch_command_is_refused(void) {
     good.program = "/usr/bin/true";
     good.arguments = texts;
     good.argument_count = 1;
-#define SET(command) bh_application_set_launch(application, command, 5000, &error)
+#define SET(command) bh_application_set_launch(application, command, 20000, &error)
 #define CHANGED(field, value) (changed = good, changed.field = (value), &changed)
     CHECK_REFUSED("struct_size", SET(CHANGED(struct_size, 8)));
     CHECK_REFUSED("program is NULL", SET(CHANGED(program, NULL)));
@@ -50,7 +50,7 @@ static void an_invalid_response_to_a_challenge_is_refused(void) {
     good.kind = BH_RESPOND_CREDENTIAL;
     good.user = "me";
     good.password = "secret-word";
-#define RESPOND(response) bh_session_respond(session, 1, response, 5000, &error)
+#define RESPOND(response) bh_session_respond(session, 1, response, 20000, &error)
     CHECK_REFUSED("response is NULL", RESPOND(NULL));
     CHECK_REFUSED("struct_size", RESPOND(CHANGED(struct_size, 8)));
     CHECK_REFUSED("kind is 0", RESPOND(CHANGED(kind, 0)));
@@ -75,20 +75,20 @@ static void an_invalid_response_to_a_challenge_is_refused(void) {
 
 static void a_progress_interval_must_be_0_or_from_100_ms_to_one_minute(void) {
     bh_session *session = create_session(application, "s", BH_ROLE_OBSERVE);
-    CHECK_REFUSED("interval_ms is 99", bh_session_watch_progress(session, 99, 5000, &error));
-    CHECK_REFUSED("interval_ms is 60001", bh_session_watch_progress(session, 60001, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 100, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 5000, &error));
+    CHECK_REFUSED("interval_ms is 99", bh_session_watch_progress(session, 99, 20000, &error));
+    CHECK_REFUSED("interval_ms is 60001", bh_session_watch_progress(session, 60001, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 100, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 20000, &error));
 }
 
 static void a_host_that_was_not_launched_has_no_launch(void) {
     bh_batch *launch = NULL, *launches = NULL, *engine = NULL;
-    CHECK_STATUS(BH_OK, bh_application_current_launch(application, 5000, &launch, &error));
+    CHECK_STATUS(BH_OK, bh_application_current_launch(application, 20000, &launch, &error));
     CHECK(bh_batch_count(launch) == 0 && bh_batch_launch_at(launch, 0) == NULL);
-    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 20000, &launches, &error));
     CHECK(bh_batch_count(launches) == 0);
-    CHECK_STATUS(BH_OK, bh_store_engine(application, 5000, &engine, &error));
+    CHECK_STATUS(BH_OK, bh_store_engine(application, 20000, &engine, &error));
     CHECK(bh_batch_count(engine) == 1);
     const bh_engine_info *info = bh_batch_engine_at(engine, 0);
     CHECK(info->version == bh_version() && info->hosting == BH_HOSTING_EMBEDDED && info->connections == 1);
@@ -108,8 +108,8 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     command.environment = environment;
     command.environment_count = 2;
     command.working_directory = "/";
-    CHECK_STATUS(BH_OK, bh_application_set_launch(application, &command, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_application_set_launch(application, &command, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 20000, &launches, &error));
     CHECK(bh_batch_count(launches) == 1);
     const bh_launch_info *info = bh_batch_launch_info_at(launches, 0);
     CHECK(strcmp(info->application, "org.example.tests") == 0 && strcmp(info->program, "/usr/bin/true") == 0);
@@ -119,8 +119,8 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     CHECK(info->state == BH_LAUNCH_NONE && info->launches == 0 && info->process_id == 0);
     CHECK(info->error_message == NULL && info->next_launch_ms == 0 && info->started_ms == 0);
     bh_batch_release(launches);
-    CHECK_STATUS(BH_OK, bh_application_set_launch(application, NULL, 5000, &error));
-    CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
+    CHECK_STATUS(BH_OK, bh_application_set_launch(application, NULL, 20000, &error));
+    CHECK_STATUS(BH_OK, bh_store_launches(application, 20000, &launches, &error));
     CHECK(bh_batch_count(launches) == 0);
     bh_batch_release(launches);
 }
