@@ -4,7 +4,18 @@ finds the fixture of the kit by itself."""
 import pytest
 from pytest_backhaul import backhaul_testbed
 
+from backhaul.testing import Host, Resource, Testbed
+
 __all__ = ["backhaul_testbed", "session"]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """By default, the waits of the kit end after ten seconds. On a busy machine, a start may take longer."""
+    for wait in (Testbed.launched, Testbed.wait_for_death, Host.wait, Resource.wait_for_requests,
+                 Resource.wait_for_bytes):
+        assert wait.__defaults__ == (10,)
+        monkeypatch.setattr(wait, "__defaults__", (60,))
 
 
 @pytest.fixture

@@ -98,13 +98,13 @@ static void test_killed_finished_launched_401_launched_again_completed(void) {
     bht_require(private, "me", "secret");
     const char *words[] = {NULL, "host", bht_url(first), bht_url(private), bht_directory(testbed)};
     TRY(bht_start, testbed, words, 5, &host);
-    TRY(bht_wait_for_bytes, first, 4, 10000);
+    TRY(bht_wait_for_bytes, first, 4, 60000);
     bht_kill(host);
     bht_pass(testbed, 1000); // the daemon waits a second for a killed host to come back
     bht_release(first);
     for (int launch = 1; launch <= 2; launch++) {
-        TRY(bht_launch, testbed, 10000, &host);
-        TRY(bht_wait_for_success, host, 10000);
+        TRY(bht_launch, testbed, 60000, &host);
+        TRY(bht_wait_for_success, host, 60000);
     }
     TRY(bht_wait_for_requests, private, 2, 0);
     bht_close(testbed);

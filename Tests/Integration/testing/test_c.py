@@ -24,8 +24,8 @@ int main(void) {
     int32_t code = 0;
     signal(SIGCHLD, SIG_IGN);
     if (bht_open(NULL, &testbed, &error) || bht_start(testbed, words, 1, &host, &error)) return 2;
-    bh_status status = bht_wait_for_success(host, 10000, &error);
-    printf("%d %s", status == BH_WRONG_STATE && bht_wait(host, 10000, &code, &error) == status, error.message);
+    bh_status status = bht_wait_for_success(host, 60000, &error);
+    printf("%d %s", status == BH_WRONG_STATE && bht_wait(host, 60000, &code, &error) == status, error.message);
     bht_close(testbed);
     return 0;
 }
@@ -36,13 +36,27 @@ int main(void) {
 WAITS = """
 #include <backhaul_testing.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 static bht_testbed *testbed;
 static bht_resource *resource;
 static bht_host *host;
+static _Atomic pid_t waiting[5];
+static int is_asleep(pid_t thread) {
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    const char *name = fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    fclose(file);
+    return name && name[2] == 'S';
+}
 static void *wait_for(void *way) {
     bh_error error = {.struct_size = sizeof error};
     bht_launch_request request = {.struct_size = sizeof request};
+    waiting[(size_t)way] = gettid();
     switch ((int)(size_t)way) {
     case 0: return (void *)(size_t)bht_wait_for_death(testbed, 60000, &error);
     case 1: return (void *)(size_t)bht_take_launch(testbed, 60000, &request, &error);
@@ -73,7 +87,7 @@ int main(void) {
     printf("%zu\\n", (size_t)wait_for_code(NULL));
     if (bht_start(testbed, words, 2, &host, &error)) return 2;
     for (size_t i = 0; i < 5; i++) pthread_create(&threads[i], NULL, wait_for, (void *)i);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    for (size_t i = 0; i < 5; i++) while (!waiting[i] || !is_asleep(waiting[i])) sched_yield();
     bht_close(testbed);
     for (size_t i = 0; i < 5; i++) {
         pthread_join(threads[i], &result);

@@ -120,8 +120,8 @@ with Testbed() as bed:
     resource = bed.serve("/a", b"1")
     waits = [bed.wait_for_death, bed.launched, lambda timeout: resource.wait_for_requests(1, timeout)]
     for wait in waits:
-        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
         try:
+            threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
             wait(timeout=3600)
         except KeyboardInterrupt:
             print("interrupted", flush=True)
