@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from backhaul import Request
-from testbed.host import until
+from testbed.host import state_of, until
 
 WAITING = 10_000
 #: How long the test counts system calls, in seconds. The documentation states a result for one minute. For this
@@ -44,6 +44,16 @@ def switches(process):
     return found
 
 
+def states(process):
+    """Returns the states of all threads. A thread that has something to do has another state than S, even if a busy
+    machine does not run it."""
+    found = set()
+    for thread in os.listdir(f"/proc/{process}/task"):
+        with contextlib.suppress(OSError):
+            found.add(state_of(thread))
+    return found
+
+
 def until_quiet(process):
     """Waits until no thread of the process runs. On a busy machine the engine may need some time for its work after a
     client has ended."""
@@ -51,21 +61,21 @@ def until_quiet(process):
     while True:
         time.sleep(QUIET_SECONDS)
         now = switches(process)
-        if now == before:
+        if now == before and states(process) == {"S"}:
             return
         before = now
 
 
 def system_calls(process, folder, seconds):
-    """Returns the system calls of a period. The period begins one second after strace has attached, because strace
-    interrupts system calls while it attaches."""
+    """Returns the system calls of a period. While strace attaches, it interrupts the system calls of all threads. The
+    period begins when all threads sleep again."""
     strace = subprocess.Popen(["strace", "-f", "-tt", "-o", folder / "calls", "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
     if "attached" not in first:
         strace.wait()
         pytest.skip(f"strace cannot attach: {first.strip()}")
-    time.sleep(1)
+    until(lambda: states(process), lambda found: found == {"S"})
     before = (folder / "calls").read_text().splitlines()
     time.sleep(seconds)
     after = (folder / "calls").read_text().splitlines()

@@ -44,7 +44,7 @@ def test_an_older_daemon_exits_on_request_and_a_current_daemon_takes_over_its_st
 def test_an_embedded_engine_with_another_protocol_causes_a_clear_error_and_gets_no_request_to_exit(host, store):
     with FakeEngine(store, welcome(is_daemon=False), exits_on_request=False) as older:
         with pytest.raises(BackhaulError, match="version 0.9.0 with protocol 0") as raised:
-            host(opened=False).open(timeout=8)
+            host(opened=False).open(timeout=60)
         assert raised.value.status is Status.ENGINE_INCOMPATIBLE
         assert not any(map(is_request_exit, older.openings))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from backhaul import Application, BackhaulError, Hosting, Request, Role, TaskState
-from daemons import daemons_of, end_daemons
+from daemons import daemons_of, end, end_daemons
 from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -49,7 +49,7 @@ def test_if_several_daemons_start_together_one_runs_and_the_others_exit_with_sta
         assert len(daemons_of(place)) == 1
     finally:
         for one in many:
-            child.end(one)
+            child.end(one, timeout=60)
     assert [one.returncode for one in many] == [0] * 10
 
 
@@ -58,7 +58,7 @@ def test_the_daemon_serves_the_default_store_if_no_store_option_is_given(program
     (place / "state").mkdir(mode=0o700)
     one = child.start([program, "--linger", "60000"], env=environment)
     until(lambda: (place / "state" / "backhaul" / "engine.socket").exists(), bool)
-    child.end(one)
+    child.end(one, timeout=60)
     assert one.returncode == 0
 
 
@@ -70,6 +70,7 @@ def test_the_daemon_syncs_the_received_bytes_and_exits_on_a_signal(host, misbeha
     one.session(first_delay_ms=10)
     one.download(url, downloads / "a", key="a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_500_000)
+    until(one.tasks, lambda tasks: tasks[0].offset == 1_500_000)
     part = until(lambda: [entry for entry in os.scandir(downloads)], lambda entries: len(entries) == 1)[0]
     process = daemon()
     os.kill(process, number)
@@ -108,7 +109,7 @@ def test_the_error_names_the_process_of_a_stopped_daemon(host, daemon, one):
     try:
         two = host(opened=False)
         with pytest.raises(BackhaulError, match=f"process {process} .*is stopped"):
-            two.open(timeout=8)
+            two.open(timeout=60)
     finally:
         os.kill(process, signal.SIGCONT)
 
@@ -161,7 +162,10 @@ def test_a_long_log_is_rotated(program, store):
 
 
 def test_a_stale_socket_is_replaced(host, daemon, store, one):
-    os.kill(daemon(), signal.SIGKILL)
+    process = daemon()
+    # A running host would start the next daemon, which replaces the socket.
+    one.stop()
+    end(process, signal.SIGKILL, time.monotonic() + 60)
     one.kill()
     assert (store / "engine.socket").exists()
     host().attach()
@@ -183,7 +187,7 @@ def test_a_socket_of_another_user_is_not_used(host, store):
         try:
             os.read(reader, 1)
             with pytest.raises(BackhaulError, match=f"process {foreigner}, belongs to another user"):
-                host(opened=False).open(timeout=8)
+                host(opened=False).open(timeout=60)
         finally:
             os.kill(foreigner, signal.SIGKILL)
             os.waitpid(foreigner, 0)

@@ -39,7 +39,7 @@ def test_a_removed_or_replaced_socket_is_created_again(host, store, act, hosting
     one = host(opened=False).open(hosting=hosting)
     one.session()
     act(store / "engine.socket")
-    two = host(opened=False).open(hosting=hosting, timeout=8)
+    two = host(opened=False).open(hosting=hosting, timeout=60)
     two.attach(role=Role.PRODUCE)
     assert two.engine().process_id == one.engine().process_id
 
