@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from pausing_server import PausingServer
+from testbed.checkpoints import synced_offsets
 
 SIZES = (0, 1, 5_000, 50_000, 400_000)
 
@@ -38,7 +39,7 @@ def kill_and_resume(host, server, folder, **variables):
 
     first = subprocess.Popen([*host, store, listing], env=environment, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)
-    while first.poll() is None and not server.is_in_the_middle():
+    while first.poll() is None and not (server.is_in_the_middle() and synced_offsets(store)):
         time.sleep(0.02)
     ended_by_itself = first.poll()
     first.kill()
