@@ -10,6 +10,7 @@ import pytest
 from command_line import CommandLine, until
 from demo_parts.server import Server  # supports ranges, entity tags, a speed limit and a log
 from desktop_session import DesktopSession, is_watching, missing
+from pausing_server import PausingServer
 from servers.misbehaving import MisbehavingServer
 
 
@@ -40,10 +41,10 @@ def server():
 @pytest.fixture
 def serve(tmp_path):
     """Returns a function that starts a server of files: `serve({"/path": bytes}, speed)`, with the speed in bytes per
-    second."""
+    second. With `pause_at`, the server pauses at this offset of each file until `release`."""
     servers = []
 
-    def start(contents, speed=1 << 30):
+    def start(contents, speed=1 << 30, pause_at=None):
         folder = tmp_path / f"served-{len(servers)}"
         folder.mkdir()
         files = {}
@@ -51,7 +52,7 @@ def serve(tmp_path):
             file = folder / str(number)
             file.write_bytes(content)
             files[path] = file
-        servers.append(Server(files, speed))
+        servers.append(Server(files, speed) if pause_at is None else PausingServer(files, pause_at, speed))
         return servers[-1]
 
     yield start

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from command_line import until
+from command_line import lift_speed_limit, until
 from testbed.host import stop
 
 pytestmark = pytest.mark.hosting("daemon")
@@ -18,7 +18,7 @@ CONTENT = b"picture" * 1000
 
 
 def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
-    server = serve({"/slow": CONTENT * 100}, speed=200_000)
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", "--session", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
     ended = backhaul("wait", "--session", "one", code=5)
@@ -28,14 +28,10 @@ def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_cons
     until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
     assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
     os.kill(holder.pid, 9)
+    lift_speed_limit(server)
     output, errors = second.communicate(timeout=60)
     assert second.returncode == 0, errors
     assert output == f"{backhaul.here}/slow\n"
-
-
-def lift_speed_limit(server):
-    """Removes the speed limit."""
-    server.limit.bytes_per_second = 1 << 30
 
 
 def test_the_get_command_gives_the_events_to_a_waiting_command_and_still_gets_its_own_file(backhaul, serve):

@@ -8,6 +8,7 @@ import termios
 import pytest
 
 from command_line import part_files, until
+from testbed.checkpoints import wait_for_checkpoint
 from testbed.host import stop
 
 # The command itself runs the engine, which runs the transfers. So a signal that ends the command also ends the
@@ -18,8 +19,13 @@ CONTENT = bytes(range(256)) * 20_000
 SPEED = 4 << 20
 
 
-def is_in_the_middle(server):
-    return lambda: server.bytes_sent() > len(CONTENT) / 2
+HALF = len(CONTENT) // 2
+
+
+def until_paused(backhaul, server):
+    """Waits until the server pauses in the middle of the file and the engine can resume the transfer."""
+    until(server.is_paused, "the pause in the file")
+    wait_for_checkpoint(backhaul.store)
 
 
 def assert_resumed(server):
@@ -31,38 +37,41 @@ def assert_resumed(server):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_wait_command_completes_the_transfer_after_a_signal_has_ended_the_get_command(backhaul, serve, number):
-    server = serve({"/a": CONTENT}, SPEED)
+    server = serve({"/a": CONTENT}, SPEED, pause_at=HALF)
     process = backhaul.start("get", f"{server.url}/a")
-    until(is_in_the_middle(server), "the first half")
+    until_paused(backhaul, server)
     process.send_signal(number)
-    output, errors = process.communicate(timeout=10)
+    output, errors = process.communicate(timeout=60)
     assert process.returncode == -number
     assert output == ""
     assert "1 transfer is left" in errors
     assert backhaul.wait_command in errors
     assert not (backhaul.here / "a").exists()
+    server.release()
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert_resumed(server)
 
 
 def test_a_repeated_get_command_resumes_the_transfer_after_an_interrupt(backhaul, serve):
-    server = serve({"/a": CONTENT}, SPEED)
+    server = serve({"/a": CONTENT}, SPEED, pause_at=HALF)
     process = backhaul.start("get", f"{server.url}/a")
-    until(is_in_the_middle(server), "the first half")
+    until_paused(backhaul, server)
     process.send_signal(signal.SIGINT)
-    process.wait(10)
+    process.wait(60)
+    server.release()
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert_resumed(server)
 
 
 def test_a_command_ignores_a_signal_that_the_caller_of_the_command_ignores(backhaul, serve):
-    server = serve({"/a": CONTENT}, SPEED)
+    server = serve({"/a": CONTENT}, SPEED, pause_at=HALF)
     process = backhaul.start(
         "get", f"{server.url}/a", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    until(is_in_the_middle(server), "the first half")
+    until_paused(backhaul, server)
     process.send_signal(signal.SIGHUP)
+    server.release()
     assert process.wait(60) == 0
 
 
@@ -72,7 +81,7 @@ def test_the_wait_command_completes_all_transfers_after_a_sigkill_of_the_get_com
     process = backhaul.start("get", *(server.url + path for path in contents))
     until(lambda: server.bytes_sent() > 5 << 20, "the first half")
     process.send_signal(signal.SIGKILL)
-    printed, _ = process.communicate(timeout=10)
+    printed, _ = process.communicate(timeout=60)
     waited = backhaul("wait").stdout
     for path, content in contents.items():
         assert (backhaul.here / path[1:]).read_bytes() == content
@@ -82,12 +91,13 @@ def test_the_wait_command_completes_all_transfers_after_a_sigkill_of_the_get_com
 
 
 def test_a_second_command_runs_the_engine_when_the_first_command_is_killed(backhaul, serve):
-    server = serve({"/a": CONTENT, "/b": CONTENT}, SPEED)
+    server = serve({"/a": CONTENT, "/b": CONTENT}, SPEED, pause_at=HALF)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the first transfer")
     second = backhaul.start("get", f"{server.url}/b")
     until(lambda: any(request.path == "/b" and request.sent for request in server.requests()), "the second transfer")
     first.send_signal(signal.SIGKILL)
+    server.release()
     output, errors = second.communicate(timeout=60)
     assert second.returncode == 0, errors
     assert output == f"{backhaul.here}/b\n"
@@ -115,7 +125,7 @@ def test_a_signal_ends_a_command_whose_output_is_not_read(backhaul, number):
     # The pipe is full, and the command has more to write.
     until(lambda: unread(process.stdout) >= fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ), "a full pipe")
     process.send_signal(number)
-    assert process.wait(10) == -number
+    assert process.wait(60) == -number
 
 
 def unread(pipe):

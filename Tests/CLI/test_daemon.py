@@ -30,15 +30,16 @@ def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
 
 @pytest.mark.skipif(not can_run(PROCESS_NAMESPACE), reason="no process namespace can be made here")
 def test_a_command_in_a_pid_namespace_uses_the_daemon_outside_and_not_the_other_way_round(backhaul, serve):
-    server = serve({"/a": CONTENT}, speed=100_000)
+    server = serve({"/a": CONTENT}, speed=20_000)
     options = {"env": backhaul.environment, "capture_output": True, "text": True, "check": False, "timeout": 60}
     backhaul("add", f"{server.url}/a")
     assert "/a" in subprocess.run([*PROCESS_NAMESPACE, *backhaul.arguments("tasks")], **options).stdout
     end_daemons(backhaul.folder)
+    requests = len(server.requests())
     # The command that ends the daemon's PID namespace also ends the daemon.
     with subprocess.Popen([*PROCESS_NAMESPACE, *backhaul.arguments("wait")], env=backhaul.environment) as other:
         try:
-            until(lambda: daemons_of(backhaul.folder), "the daemon")
+            until(lambda: len(server.requests()) > requests, "the request of the daemon")
             refused = subprocess.run(backhaul.arguments("tasks"), **options)
             assert refused.returncode == 6 and "in another container" in refused.stderr, refused.stderr
         finally:
@@ -47,15 +48,16 @@ def test_a_command_in_a_pid_namespace_uses_the_daemon_outside_and_not_the_other_
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_transfer_continues_after_a_signal_has_ended_its_command(backhaul, serve, number):
-    server = serve({"/a": CONTENT}, speed=2 << 20)
+    server = serve({"/a": CONTENT}, pause_at=len(CONTENT) // 2)
     process = backhaul.start("get", f"{server.url}/a")
-    until(server.bytes_sent, "the transfer")
+    until(server.is_paused, "the pause in the file")
     process.send_signal(number)
-    _, errors = process.communicate(timeout=10)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == -number
     if number == signal.SIGINT:
         assert "1 transfer is left" in errors and "continues in the background" in errors
         assert backhaul.wait_command in errors
+    server.release()
     until((backhaul.here / "a").exists, "the file")
     assert len(server.requests()) == 1, "the file was requested twice"
 
@@ -67,11 +69,12 @@ def test_the_daemon_exits_when_it_is_idle(backhaul, serve):
 
 
 def test_a_command_continues_when_the_daemon_is_killed(backhaul, serve):
-    server = serve({"/a": CONTENT}, speed=2 << 20)
+    server = serve({"/a": CONTENT}, pause_at=len(CONTENT) // 2)
     process = backhaul.start("get", f"{server.url}/a")
-    until(server.bytes_sent, "the transfer")
+    until(server.is_paused, "the pause in the file")
     (daemon,) = daemons_of(backhaul.folder)
     os.kill(daemon, signal.SIGKILL)
+    server.release()
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert output == f"{backhaul.here}/a\n"

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from command_line import until
+from command_line import lift_speed_limit, until
 
 CONTENT = bytes(range(256)) * 1000
 
@@ -19,10 +19,6 @@ def slow(serve):
     """A slow server. The transfer of its file takes longer than a test. `lift_speed_limit` removes the speed limit of
     the server."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
-
-
-def lift_speed_limit(server):
-    server.limit.bytes_per_second = 1 << 30
 
 
 @pytest.fixture
