@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import until
+from command_line import lift_speed_limit, until
 from desktop_session import FILES, JOBS, MARKUP, NOTIFICATIONS, OLD_JOBS
 
 # The desktop does not depend on the process that runs the transfers.
@@ -30,6 +30,12 @@ def job(desktop, name, wanted):
     """Waits until a property of the job satisfies the condition."""
     until(lambda: any(wanted(call["arguments"][0][name]) for call in desktop.calls("update")
                       if name in call["arguments"][0]), f"the property {name}")
+
+
+def close_notification(desktop, process):
+    """Closes the notification as a user does, and waits until the command has handled the signal."""
+    desktop.emit(NOTIFICATIONS, NOTIFIER_PATH, NOTIFICATIONS, "NotificationClosed", 1, 2)
+    until(lambda: is_asleep(process.pid, 0.1), "the command's sleep")
 
 
 def urgency(desktop):
@@ -56,7 +62,7 @@ def test_a_notification_reports_the_result_of_a_round(backhaul, desktop, observe
 
 def test_a_later_result_replaces_the_notification_and_has_the_sum(backhaul, desktop, observe, serve):
     desktop.serve(NOTIFICATIONS)
-    observe()
+    process = observe()
     server = serve({"/a": b"1", "/b": b"2", "/c": b"3"})
     backhaul("get", server.url + "/a")
     assert notification(desktop)["body"].startswith("a from 127.0.0.1")
@@ -64,7 +70,7 @@ def test_a_later_result_replaces_the_notification_and_has_the_sum(backhaul, desk
     second = notification(desktop, 2)
     assert (second["replaces"], second["summary"]) == (1, "2 files downloaded")
     # After the user has closed the notification, the next one begins again.
-    desktop.emit(NOTIFICATIONS, NOTIFIER_PATH, NOTIFICATIONS, "NotificationClosed", 1, 2)
+    close_notification(desktop, process)
     backhaul("get", server.url + "/c")
     third = notification(desktop, 3)
     assert (third["replaces"], third["summary"]) == (0, "1 file downloaded")
@@ -118,10 +124,11 @@ def test_a_server_without_bodies_gets_all_in_the_summary(backhaul, desktop, obse
 def test_no_call_has_a_secret_of_the_url(backhaul, desktop, observe, serve):
     desktop.serve(NOTIFICATIONS, JOBS)
     observe()
-    server = serve({"/a?token=hidden": CONTENT}, speed=len(CONTENT) // 2)
-    backhaul("get", server.url + "/a?token=hidden#hidden", "-o", "a")
-    notification(desktop)
+    server = serve({"/a?token=hidden": CONTENT}, speed=len(CONTENT) // 20)
+    backhaul("add", server.url + "/a?token=hidden#hidden", "-o", "a")
     job(desktop, "descriptionValue1", lambda text: text.startswith("a from 127.0.0.1"))
+    lift_speed_limit(server)
+    notification(desktop)
     assert "hidden" not in desktop.record.read_text()
 
 
@@ -150,7 +157,7 @@ def test_a_notification_asks_for_a_credential_until_there_is_one(backhaul, deskt
     backhaul("respond", 1, "--user", "ann", "--password-file", "-", stdin="secret word\n")
     assert desktop.until_calls("CloseNotification") == [1]
     assert notification(desktop, 2)["summary"] == "1 file downloaded"
-    assert urgency(desktop) == [True, False]
+    until(lambda: urgency(desktop) == [True, False], "the removal of the mark")
 
 
 def test_a_notification_counts_the_servers_that_still_ask(backhaul, desktop, observe, guarded):
@@ -196,11 +203,13 @@ def test_a_new_notification_server_does_not_show_what_the_user_has_closed(backha
 
 
 def test_a_result_waits_for_a_notification_server(backhaul, desktop, observe, serve):
-    observe()
+    process = observe()
     server = serve({"/a": b"1", "/b": b"2", "/c": b"3"})
     for name in "ab":
         backhaul("get", f"{server.url}/{name}")
-        time.sleep(2)  # without a server, nothing shows that the command has read the result
+        # Without a server, only the sleep of the command shows that it has read the result.
+        until(lambda: not (backhaul.store / "engine.socket").exists(), "the daemon's exit")
+        until(lambda: is_asleep(process.pid), "the command's sleep")
     first = desktop.serve(NOTIFICATIONS)
     assert notification(desktop)["summary"] == "2 files downloaded"
     # A server that starts later does not show the same result again.
@@ -248,8 +257,12 @@ def test_the_bus_starts_the_notification_server(backhaul, desktop, observe, serv
 def test_kde_shows_a_job_with_its_progress(backhaul, desktop, observe, serve):
     desktop.serve(JOBS)
     observe()
-    server = serve({"/a": CONTENT, "/b": CONTENT}, speed=len(CONTENT))
-    backhaul("get", "--session", "photos", server.url + "/a", server.url + "/b")
+    server = serve({"/a": CONTENT, "/b": CONTENT}, speed=len(CONTENT) // 20)
+    backhaul("add", "--session", "photos", server.url + "/a", server.url + "/b")
+    job(desktop, "totalBytes", lambda total: total == 2 * len(CONTENT))
+    job(desktop, "percent", lambda percent: 0 < percent < 100)
+    job(desktop, "speed", bool)
+    lift_speed_limit(server)
     assert desktop.until_calls("terminate") == QUIET
     entry, capabilities, hints = desktop.calls("requestView")[0]["arguments"]
     assert entry.startswith("backhaul-") and capabilities == 3 and hints["application-display-name"] == "Backhaul"
@@ -268,8 +281,11 @@ def test_kde_shows_a_job_with_its_progress(backhaul, desktop, observe, serve):
 def test_kde_without_the_newer_interface_gets_the_older_calls(backhaul, desktop, observe, serve):
     desktop.serve(OLD_JOBS)
     observe()
-    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 2)
-    backhaul("get", server.url + "/a")
+    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 20)
+    backhaul("add", server.url + "/a")
+    for member in ("setInfoMessage", "setProcessedAmount", "setSpeed", "setPercent"):
+        desktop.until_calls(member)
+    lift_speed_limit(server)
     assert desktop.until_calls("terminate") == [""]
     assert [call["arguments"] for call in desktop.calls("requestView")][1:] == [["Backhaul", "folder-download", 3]]
     assert {call["interface"] for call in desktop.calls("terminate", "setPercent")} == {"org.kde.JobViewV2"}
@@ -277,8 +293,6 @@ def test_kde_without_the_newer_interface_gets_the_older_calls(backhaul, desktop,
     assert [1, "files"] in totals and [len(CONTENT), "bytes"] in totals
     assert [0, "File", f"a from 127.0.0.1:{server.server_port}"] in [
         call["arguments"] for call in desktop.calls("setDescriptionField")]
-    assert {"setInfoMessage", "setProcessedAmount", "setSpeed", "setPercent"} <= {
-        call["member"] for call in desktop.calls()}
     assert desktop.calls("setError")[-1]["arguments"] == [1]
 
 
@@ -305,7 +319,8 @@ def test_transfers_are_suspended_resumed_and_cancelled_from_kde(backhaul, deskto
     desktop.record.write_text("")
     desktop.emit(JOBS, "/jobs/1", interface, "resumeRequested")
     suspended(False)
-    assert state(backhaul) == "running" and not desktop.calls("terminate", "requestView")
+    until(lambda: state(backhaul) == "running", "the restart")
+    assert not desktop.calls("terminate", "requestView")
     desktop.emit(JOBS, "/jobs/1", interface, "cancelRequested")
     desktop.until_calls("terminate")
     assert state(backhaul) == "cancelled"
@@ -326,7 +341,7 @@ def test_signals_of_another_program_change_nothing(backhaul, desktop, observe, s
     desktop.serve(JOBS)
     desktop.serve(FILES)
     process = observe()
-    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 5)
+    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 20)
     backhaul("add", server.url + "/a")
     desktop.until_calls("update")
     names = desktop.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")[0]
@@ -334,6 +349,7 @@ def test_signals_of_another_program_change_nothing(backhaul, desktop, observe, s
                                  "s", name, check=False) for name in names if name.startswith(":")}
     observer = next(name for name, owner in owners.items() if owner == [process.pid])
     desktop.emit(FILES, "/jobs/1", "org.kde.JobViewV3", "cancelRequested", to=observer)
+    lift_speed_limit(server)
     backhaul("wait")
     assert state(backhaul) == "succeeded"
 
@@ -382,8 +398,11 @@ def test_an_application_can_be_chosen(backhaul, desktop, observe, serve):
 def test_docks_show_the_progress_if_kde_does_not(backhaul, desktop, observe, serve):
     desktop.serve(NOTIFICATIONS)
     observe()
-    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 3)
-    backhaul("get", server.url + "/a")
+    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 20)
+    backhaul("add", server.url + "/a")
+    until(lambda: any(0 < call["arguments"][1].get("progress", 0) < 1 for call in desktop.calls("Update")),
+          "the progress")
+    lift_speed_limit(server)
     until(lambda: desktop.calls("Update")[-1]["arguments"][1].get("progress-visible") is False, "the end")
     uris, values = zip(*[call["arguments"] for call in desktop.calls("Update")], strict=True)
     assert set(uris) == {"application://" + notification(desktop)["hints"]["desktop-entry"] + ".desktop"}
@@ -396,8 +415,10 @@ def test_docks_show_the_progress_if_kde_does_not(backhaul, desktop, observe, ser
 def test_docks_get_no_progress_from_backhaul_if_kde_sends_it(backhaul, desktop, observe, serve):
     desktop.serve(JOBS)
     observe()
-    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 2)
-    backhaul("get", server.url + "/a")
+    server = serve({"/a": CONTENT}, speed=len(CONTENT) // 20)
+    backhaul("add", server.url + "/a")
+    job(desktop, "percent", bool)
+    lift_speed_limit(server)
     desktop.until_calls("terminate")
     assert not desktop.calls("Update")
 
@@ -420,9 +441,12 @@ def test_docks_hide_the_progress_when_the_server_of_kde_starts(backhaul, desktop
 
 
 def switches(process):
-    """Returns how often the threads of the process have waited."""
-    return sum(int(line.split()[1]) for task in Path(f"/proc/{process}/task").iterdir()
-               for line in (task / "status").read_text().splitlines() if line.startswith("voluntary_ctxt"))
+    """Returns how often the threads of the process have waited; None if a thread has something to do."""
+    threads = [dict(line.split(":\t", 1) for line in (task / "status").read_text().splitlines())
+               for task in Path(f"/proc/{process}/task").iterdir()]
+    if any(not thread["State"].startswith("S") for thread in threads):
+        return None
+    return sum(int(thread["voluntary_ctxt_switches"]) for thread in threads)
 
 
 def test_the_daemon_exits_and_the_command_sleeps_while_nothing_runs(backhaul, desktop, observe, serve):
@@ -441,7 +465,7 @@ def test_the_daemon_exits_and_the_command_sleeps_while_nothing_runs(backhaul, de
 def is_asleep(process, seconds=3):
     before = switches(process)
     time.sleep(seconds)
-    return switches(process) == before
+    return before is not None and switches(process) == before
 
 
 @pytest.mark.parametrize("variables", [
