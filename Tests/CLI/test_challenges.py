@@ -127,7 +127,7 @@ def test_a_prompt_ends_if_the_transfer_that_needs_the_credential_ends(backhaul, 
 
 def test_a_prompt_ends_when_the_time_is_over_although_something_is_typed(backhaul, guarded):
     server = guarded({"/a": CONTENT})
-    terminal = Terminal(backhaul, "get", "--timeout", "5", f"{server.url}/a")
+    terminal = Terminal(backhaul, "get", "--timeout", "15", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
     os.write(terminal.control, b"an")
     assert terminal.end() == 8

@@ -78,10 +78,12 @@ def test_options_that_a_command_refuses_are_not_offered():
 
 @pytest.fixture
 def filled(backhaul):
-    """A store with two transfers in a group, a session, and an application with a registered program."""
+    """A store with two transfers in a group, a session, and an application with a registered program. A transfer that
+    waits for its next attempt keeps the engine running, because a completion starts no engine."""
     backhaul("add", "--suspended", "--group", "photos", f"{URL}/1", f"{URL}/2")
     backhaul("add", "--suspended", "--session", "other", f"{URL}/3")
     backhaul("register", "--application", "org.example.photos", "/bin/true")
+    backhaul("add", "--session", "waiting", "--retry-delay", "600", f"{URL}/4")
     return backhaul
 
 

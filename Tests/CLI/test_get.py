@@ -182,7 +182,7 @@ def test_two_get_commands_at_the_same_time_fetch_their_files(backhaul, serve):
 
 
 def test_the_timeout_option_ends_the_command_and_keeps_the_transfer(backhaul, serve):
-    server = serve({"/slow": CONTENT}, speed=64 << 10)
+    server = serve({"/slow": CONTENT}, speed=2 << 10)
     ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
     assert backhaul.wait_command in ended.stderr
     assert len(backhaul.json("tasks")) == 1
@@ -224,7 +224,7 @@ def test_the_get_command_with_the_json_option_prints_an_error_as_one_line_of_jso
 def test_the_get_command_reports_refused_connections_once_for_each_number_of_attempts(backhaul, serve):
     server = serve({})
     server.close()
-    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6s", code=5)
+    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "12s", code=5)
     # If the next attempt has begun already, the note says so.
     notes = re.findall(rf"{server.url}/[ab]: [^;]* \(BH_CONNECTION_FAILED\); "
                        r"(?:attempt (\d+) follows (?:in \d+ s|now)|the next attempt runs)\.\n", ended.stderr)

@@ -92,7 +92,7 @@ def test_the_launches_and_sessions_commands_show_that_a_program_cannot_be_starte
 
 def test_a_listing_shows_the_time_of_the_next_launch_and_does_not_prevent_this_launch(backhaul, serve, script):
     server = serve({"/a": CONTENT})
-    backhaul("register", "--first-delay", "3", script("exit 1"))
+    backhaul("register", "--first-delay", "15", script("exit 1"))
     backhaul("add", f"{server.url}/a")
     until(lambda: backhaul.json("launches")[0]["launches"] == 1, "the first launch")
     until(lambda: "program starts in" in backhaul("sessions").stdout, "the end of the first launch")

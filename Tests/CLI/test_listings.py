@@ -24,7 +24,7 @@ class TestWithTheDaemon:
     @pytest.fixture
     def task(self, backhaul, server):
         """The number of a task whose first attempt is running and has been recorded."""
-        url = server.serve("/a", Content(64 << 20), otherwise=Behaviour(pace=8 << 20))
+        url = server.serve("/a", Content(64 << 20), otherwise=Behaviour(pace=1 << 20))
         backhaul("add", url)
         number = until(lambda: backhaul.json("tasks", "--state", "running"), "the start")[0]["id"]
         until(lambda: backhaul.json("attempts", number), "the record of the attempt")
@@ -45,7 +45,7 @@ class TestWithTheDaemon:
     def test_the_result_of_the_attempt_of_a_suspended_transfer_is_stopped(self, backhaul, task):
         backhaul("suspend", task)
         until(lambda: backhaul.json("tasks", "--state", "suspended"), "the suspension")
-        assert re.search(r"  stopped\b", backhaul("attempts", task).stdout.splitlines()[1])
+        until(lambda: re.search(r"  stopped\b", backhaul("attempts", task).stdout.splitlines()[1]), "the record")
 
     def test_a_cancelled_round_of_many_transfers_is_reported_in_a_few_lines(self, backhaul):
         backhaul.here.joinpath("list").write_text("".join(f"http://127.0.0.1:9/{n}\n" for n in range(500)))

@@ -81,7 +81,7 @@ def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul
 
 def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
-    backhaul("get", "--retry-delay", "60", "--timeout", "5", url, code=5)
+    backhaul("get", "--retry-delay", "60", "--timeout", "12", url, code=5)
     assert "; next attempt in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 

@@ -394,6 +394,8 @@ def test_with_json_each_change_is_a_document_and_an_acknowledged_end_is_not_miss
     server = serve({"/one.bin": CONTENT}, speed=500_000)
     backhaul("limits", "set", "--connections", "9")
     process = backhaul.start("watch", "--json")
+    backhaul("add", "--suspended", "--session", "other", f"{server.url}/one.bin", "-o", "other.bin")
+    assert json.loads(process.stdout.readline())["session"] == "other"
     backhaul("get", f"{server.url}/one.bin", "--session", "photos")
     changes = [json.loads(process.stdout.readline())]
     while changes[-1]["task"]["state"] != "succeeded":
