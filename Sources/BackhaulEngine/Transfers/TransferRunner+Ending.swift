@@ -55,8 +55,7 @@ extension TransferRunner {
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
-            let isOriginPaused = failed.isDeferredByServer && failed.retryAfterSeconds != 0
-            record.wait(until: boot + milliseconds, for: isOriginPaused ? .origin : .retry)
+            record.wait(until: boot + milliseconds, for: failed.isPausedByServer ? .origin : .retry)
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .diskFull)

@@ -300,6 +300,7 @@ final class UploadRunner: TransferRunner {
         var failed = FailedAttempt(failure)
         failed.hasLostUpload = hasLostUpload
         failed.retryAfterSeconds = machine.pause
+        failed.hasPausedPart = machine.pause != nil && failure.status != .httpStatus
         failed.continuesUpload = continuesUpload
         if failure.status == .storageAway { failed.reason = .storage }
         retry(failed, nil)
