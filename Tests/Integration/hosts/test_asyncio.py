@@ -164,7 +164,7 @@ def test_waiting_for_events_does_not_block_the_event_loop(store, hosting):
                     await asyncio.sleep(0.01)
                 server.release()
 
-            # The file arrives only if the loop runs while the coroutine waits for events.
+            # If the loop is blocked, the response comes after 30 seconds, before the last tick.
             ticking = asyncio.ensure_future(tick())
             async for event in session.events():
                 if event.is_session_finished:

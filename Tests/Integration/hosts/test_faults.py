@@ -79,7 +79,7 @@ def test_a_task_succeeds_after_two_request_timeouts(host, misbehaving, downloads
 
     def wait_for_attempt(number):
         misbehaving.wait_until(lambda log: len(log) == number)
-        until(one.tasks, lambda tasks: tasks[0].attempts == number and tasks[0].state is TaskState.WAITING)
+        until(one.tasks, lambda tasks: tasks[0].attempts == number and tasks[0].reason is Reason.RETRY)
 
     wait_for_attempt(1)
     one.resume()
@@ -203,13 +203,14 @@ def test_a_certificate_for_another_host_name_fails_the_task_with_the_status_tls_
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_retry_waits_until_the_time_in_the_field_retry_after(host, misbehaving, downloads, form):
-    def until_after(seconds):
+    def pause_for(seconds):
+        """Returns the end of a pause, and the response that asks for it."""
         moment = time.time() + seconds
         return moment, retry_after(str(seconds) if form == "seconds" else formatdate(moment, usegmt=True))
 
     one = host()
     one.session(**QUICK)
-    moment, pause = until_after(3_600)
+    moment, pause = pause_for(3_600)
     task = one.download(misbehaving.serve("/a", CONTENT, [pause]), downloads / "a")
     info = until(lambda: one.task(task), lambda info: info.reason is Reason.ORIGIN)
     assert moment - 1 <= info.next_attempt_ms / 1000, "the retry is before the time of Retry-After"
@@ -217,7 +218,7 @@ def test_a_retry_waits_until_the_time_in_the_field_retry_after(host, misbehaving
     assert (info.state, info.status, info.http_status) == (TaskState.WAITING, Status.HTTP_STATUS, 503)
     # The pause of an origin cannot be ended. So a server of another origin sends the short pause.
     with MisbehavingServer() as other:
-        moment, pause = until_after(3)
+        moment, pause = pause_for(3)
         one.download(other.serve("/b", CONTENT, [pause]), downloads / "b")
         assert one.wait_for(1)[0].state is TaskState.SUCCEEDED
         # A date has no fractions of a second.

@@ -136,5 +136,5 @@ def test_a_kill_loses_few_bytes_of_a_fast_download(host, downloads, hosting, siz
 @pytest.mark.both_hostings
 def test_a_kill_loses_few_bytes_of_a_slow_download(host, downloads, hosting):
     # The kill does not come shortly after the buffer has reached HELD bytes, because the engine may write late.
-    losses, waited = download_with_kills(host, downloads, hosting, Content(200_000), 50_000, [80_000])
+    losses, waited = download_with_kills(host, downloads, hosting, Content(200_000), 50_000, [60_000])
     assert 0 <= losses[0] <= HELD + waited[0], (losses, waited)

@@ -263,7 +263,6 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     # credential, the first launch does not count as failed. Then the next challenge causes a launch at once. If the
     # server refuses the credential earlier, the first launch counts as failed. Each later launch always counts as
     # failed.
-    launched = None
     for number in range(3):
         if number == 2 and launches_have_stopped(observer, launched):
             break

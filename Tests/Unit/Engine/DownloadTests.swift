@@ -92,7 +92,7 @@ struct DownloadTests {
     @Test("a part file that could not be removed when its download failed is removed by the next engine")
     func leftPart() throws {
         var resource = TestOrigin.Resource(
-            bytes: pattern(5_000_000), entityTag: "\"a\"", bytesPerSecond: 1_000_000)
+            bytes: pattern(5_000_000), entityTag: "\"a\"", bytesPerSecond: 100_000)
         origin.serve("/a", resource)
         let first = try store.open()
         let session = try session(first.createSession(SessionConfiguration(identifier: "s"), .consume))

@@ -36,14 +36,14 @@ struct PowerTests {
         defer { engine.stop() }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
-        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 2_000_000 })
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 400_000 })
         engine.setConditions {
             $0.unplug()
             $0.batteryPercent = Reading(30, source: "test")
         }
         let info = try host.waits(task, for: .battery)
         #expect(info.state == .waiting)
-        #expect(info.offset > 2_000_000 && info.offset < 8_000_000)
+        #expect(info.offset > 400_000 && info.offset < 8_000_000)
         #expect(info.failure == nil)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
@@ -171,7 +171,7 @@ struct PowerTests {
     @Test("if a task gets new constraints, they apply immediately, in addition to the session's constraints")
     func restated() throws {
         let bytes = pattern(4_000_000)
-        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 400_000))
+        origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 200_000))
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
@@ -181,10 +181,10 @@ struct PowerTests {
         let all = TaskSelection()
         _ = try host.waits(task, for: .power)
         guard case .count(1) = try reply(host.session.control(.setConstraints(.none), all)) else { throw Unexpected() }
-        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_000_000 })
+        #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 500_000 })
         _ = try reply(host.session.control(.setConstraints(request.options.policy.constraints), all))
         let stopped = try host.waits(task, for: .power)
-        #expect(stopped.offset > 1_000_000)
+        #expect(stopped.offset > 500_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\""))
         var configuration = SessionConfiguration(identifier: "s")
         configuration.constraints.minimumBatteryPercent = 90

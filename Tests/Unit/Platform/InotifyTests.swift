@@ -37,9 +37,9 @@ import Testing
             #expect(try #require(inotify).watch(first, for: Int32(IN_CREATE)))
             Self.change(first)
             #expect(Self.isReadable(try #require(inotify)))
-            let before = Self.openDescriptors()
+            let before = Self.inotifyDescriptors()
             inotify = nil
-            #expect(Self.openDescriptors() == before)
+            #expect(Self.inotifyDescriptors() == before)
             let next = try Inotify("cannot watch")
             #expect(next.number == number)
             #expect(!Self.isReadable(next))
@@ -56,15 +56,15 @@ import Testing
         await #expect(processExitsWith: .success) {
             let before = try Self.descriptors(withWatches: 19)
             #expect(before.count == 19)
-            #expect(Self.openDescriptors() == before)
+            #expect(Self.inotifyDescriptors() == before)
             _ = try Self.descriptors(withWatches: 20)
-            #expect(Self.openDescriptors().count == before.count)
+            #expect(Self.inotifyDescriptors().count == before.count)
         }
     }
 
     /// Returns the open descriptors of inotify(7). Other descriptors do not count, because threads of Dispatch open and
     /// close some at any time: when they start, and each second, when they read the states of threads in /proc.
-    private static func openDescriptors() -> Set<Int32> {
+    private static func inotifyDescriptors() -> Set<Int32> {
         TestSupport.openDescriptors().filter { number in
             var target = [CChar](repeating: 0, count: 64)
             let size = max(0, readlink("/proc/self/fd/\(number)", &target, target.count))
@@ -76,6 +76,6 @@ import Testing
     /// Returns the descriptors that are open while this many watches exist.
     private static func descriptors(withWatches count: Int) throws -> Set<Int32> {
         let watches = try (0..<count).map { _ in try Inotify("cannot watch") }
-        return withExtendedLifetime(watches) { openDescriptors() }
+        return withExtendedLifetime(watches) { inotifyDescriptors() }
     }
 }
