@@ -5,6 +5,7 @@ import base64
 
 import pytest
 
+from command_line import until
 from servers.behaviour import Behaviour
 from servers.content import Content
 
@@ -81,8 +82,9 @@ def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul
 
 def test_the_attempts_command_shows_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
-    backhaul("get", "--retry-delay", "60", "--timeout", "12", url, code=5)
-    assert "; next attempt in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
+    backhaul("add", "--retry-delay", "60", url)
+    (task,) = backhaul.json("tasks")
+    until(lambda: "; next attempt in " in backhaul("attempts", task["id"]).stdout, "the time of the next attempt")
 
 
 def test_the_error_of_a_resource_timeout_has_the_error_of_the_last_attempt(backhaul, server):

@@ -81,6 +81,8 @@ def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
     with host.session("files") as session:
         started(fleet, session, url, downloads)
         zombie.send_signal(signal.SIGSTOP)
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.workers WHERE name = 'zombie' AND lease_until < now()"),
+              bool, LIMIT)
         fleet.start("other", lease=60)
         [event] = ends(session, 1)["file"]
         assert event.state == TaskState.SUCCEEDED
@@ -109,6 +111,8 @@ def test_a_worker_whose_network_cable_is_unplugged_publishes_nothing(fleet, host
         url = server.serve("/file", content, [Behaviour(pace=100_000)], otherwise=Behaviour(pace=1_000_000))
         started(fleet, session, url, downloads)
         network.unplug()
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.workers WHERE name = 'far' AND lease_until < now()"),
+              bool, LIMIT)
         fleet.start("near", lease=60, address=address, prefix=network.prefix_there)
         assert ends(session, 1)["file"][0].state == TaskState.SUCCEEDED
         placed = (downloads / "file").stat()
