@@ -259,6 +259,7 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     observer = hosts.start(observes=True)
+    launched = None
     # Each challenge causes a launch. If the first launched host completes its session before the server refuses the
     # credential, the first launch does not count as failed. Then the next challenge causes a launch at once. If the
     # server refuses the credential earlier, the first launch counts as failed. Each later launch always counts as
