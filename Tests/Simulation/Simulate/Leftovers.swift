@@ -54,12 +54,24 @@ extension Program {
     mutating func inspect() -> Never {
         open()
         receiveAgain()
+        acknowledgeAgain()
         let end = now + hour
         while !unacknowledged.isEmpty, now < end { poll(after: 0) }
         usleep(UInt32(600 * second))
         close()
         record(.inspectionEnds)
         world.programs.exit(number, for: nil)
+    }
+
+    /// Acknowledges each event whose acknowledgement has failed. Perhaps the store has this acknowledgement.
+    private mutating func acknowledgeAgain() {
+        let own = journal.all.filter { $0.program == number }
+        let confirmed = own.filter { $0.kind == .isAcknowledged }.map(\.first)
+        let begun = Set(own.filter { $0.kind == .acknowledges }.map(\.first))
+        for id in begun.subtracting(confirmed).sorted() {
+            var id = UInt64(id)
+            check(library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error))
+        }
     }
 
     /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, and
