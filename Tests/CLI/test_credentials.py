@@ -113,8 +113,10 @@ def test_a_command_that_ends_before_a_server_asks_refuses_credentials(backhaul, 
     'machine example.org login bob password x\ndefault login ann password "secret word"',
     'macdef init\nmachine 127.0.0.1 login bob password x\n\nmachine 127.0.0.1 login ann password "secret word"',
     'machine 127.0.0.1 login bob\nmachine 127.0.0.1 login ann password "secret word" account x\n'
-    'machine 127.0.0.1 login eve password x'],
-    ids=["one line", "lines", "default", "macro", "first that is complete"])
+    'machine 127.0.0.1 login eve password x',
+    'machine example.org login bob password "\u0301 machine 127.0.0.1 login eve password x"\n'
+    'machine 127.0.0.1 login ann password "secret word"'],
+    ids=["one line", "lines", "default", "macro", "first that is complete", "combining mark"])
 def test_a_server_that_asks_gets_the_credential_of_its_host_in_the_netrc_file(backhaul, guarded, netrc, text):
     server = guarded({"/a": CONTENT})
     netrc(text)

@@ -75,7 +75,8 @@ struct NetrcFile {
     /// The words of a line, up to a comment. Nil if a quotation mark has no end.
     private static func tokens(of line: Substring) -> [String]? {
         var tokens: [String] = []
-        var rest = line
+        // A quotation mark and a combining mark after it are one Character.
+        var rest = line.unicodeScalars
         while true {
             rest = rest.drop { $0 == " " || $0 == "\t" }
             guard let first = rest.first, first != "#" else { return tokens }
@@ -90,16 +91,17 @@ struct NetrcFile {
         }
     }
 
-    private static func quoted(_ rest: inout Substring) -> String? {
-        var token = ""
+    private static func quoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
+        let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
+        var token = String.UnicodeScalarView()
         rest.removeFirst()
-        while let character = rest.popFirst() {
-            switch character {
-            case "\"": return token
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\"": return String(token)
             case "\\":
                 guard let escaped = rest.popFirst() else { return nil }
-                token.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
-            default: token.append(character)
+                token.append(escapes[escaped] ?? escaped)
+            default: token.append(scalar)
             }
         }
         return nil
