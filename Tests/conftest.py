@@ -17,8 +17,8 @@ sys.path[:0] = PATHS
 os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.1"))
 # Hosts are separate processes, which import Python modules from the same folders as the tests.
 os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
-# With one of these names set, pytest compares unequal values element by element. For the bytes of a file, that takes
-# hours.
+# If one of these variables is set, pytest compares unequal values element by element. For the bytes of a file, that
+# takes hours.
 for name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(name, None)
 

@@ -97,7 +97,7 @@ public struct AttemptRecord: Equatable, Sendable {
     public var checkpoint: Checkpoint?
     /// The greatest offset of the part file that was ever durable. A value below the stored one has no effect.
     public var furthestOffset: UInt64 = 0
-    /// The resource that the server has made for the upload; nil if the attempt knows none.
+    /// The resource that the server has made for the upload; nil: the stored resource stays.
     public var uploadResource: UploadResource?
     /// The record of the attempt for listings; nil when no request was sent.
     public var attempt: Attempt?

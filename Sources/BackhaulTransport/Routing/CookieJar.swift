@@ -97,7 +97,7 @@ public enum CookieLine {
     }
 
     /// Returns a line for the same cookie that libcurl can read; nil if no host has the cookie's domain, or if a field
-    /// is missing. libcurl reads a line such as `ALL` as a command, and a line ends for it at a NUL. It skips empty
+    /// is missing. libcurl reads a line such as `ALL` as a command. For libcurl, a line ends at a NUL. It skips empty
     /// fields, and takes the path `TRUE` or `FALSE` for the next field. It sends a cookie with such a path to all
     /// paths.
     static func readable(_ line: String) -> String? {
