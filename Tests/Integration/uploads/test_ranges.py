@@ -6,7 +6,7 @@ from backhaul import PRIORITY_NOW, BackhaulError, Status, TaskState
 from servers.content import Content
 from servers.receiving import ReceivingServer
 from servers.resumable import ResumableServer
-from testbed.host import until
+from testbed.host import wait_until_interrupted
 
 CONTENT = Content(6_000_000)
 START, SIZE = 1_000_000, 4_000_000
@@ -72,7 +72,7 @@ def test_an_upload_of_a_range_continues_after_the_engine_was_killed(host, resuma
     one = host()
     one.session(first_delay_ms=60_000)
     one.upload(resumable.url + "/files/a", body, range_start=START, range_size=SIZE)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    wait_until_interrupted(one)
     one.kill_with_engine()
     again = host()
     again.attach()
@@ -87,7 +87,7 @@ def test_if_the_file_changes_outside_of_the_range_the_upload_fails(host, resumab
     one = host()
     one.session(first_delay_ms=60_000)
     one.upload(resumable.url + "/files/a", body, range_start=START, range_size=SIZE)
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    wait_until_interrupted(one)
     with body.open("r+b") as file:
         file.write(b"changed")
     one.reconfigure(first_delay_ms=10)

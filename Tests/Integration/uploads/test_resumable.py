@@ -9,7 +9,7 @@ from servers.content import Content
 from servers.resumable import ResumableServer
 from testbed.challenges import challenge, task_events
 from testbed.checkpoints import numbers
-from testbed.host import until
+from testbed.host import until, wait_until_interrupted
 
 pytestmark = pytest.mark.both_hostings
 CONTENT = Content(3_000_000)
@@ -38,11 +38,6 @@ def succeeded(one):
     [event, _] = one.wait_for()
     assert event.state is TaskState.SUCCEEDED, event.error_message
     return event
-
-
-def interrupted(one):
-    """Waits until an attempt has failed and the next one is delayed."""
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
 
 
 def continue_now(one):
@@ -74,7 +69,7 @@ def test_a_post_that_was_cut_is_continued_although_posts_are_not_repeated(server
 def test_an_upload_continues_after_the_engine_was_killed(server, upload, host):
     server.drop_after = [1_000_000, 500_000]
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     one.kill_with_engine()
     again = host()
     again.attach()
@@ -115,7 +110,7 @@ def test_an_upload_whose_token_expires_between_two_attempts_continues_with_new_h
 def test_a_server_that_has_forgotten_the_upload_gets_the_whole_body_once_more(server, upload):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     server.forget()
     continue_now(one)
     succeeded(one)
@@ -147,7 +142,7 @@ def test_a_server_may_report_its_progress_any_number_of_times(server, upload):
 
 def test_the_store_has_what_the_server_confirmed_when_an_attempt_ends(server, upload, store):
     server.progress_every, server.drop_after = 50_000, [2_000_000]
-    interrupted(upload(first_delay_ms=60_000))
+    wait_until_interrupted(upload(first_delay_ms=60_000))
     assert numbers(store, "SELECT upload_offset FROM upload_resources") == [2_000_000]
 
 
@@ -165,7 +160,7 @@ def test_an_upload_without_the_draft_forgets_no_upload_that_was_begun_by_it(serv
     """If the setting is changed between two attempts, the resource is used by the protocol that made it."""
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     one.reconfigure(resumable_uploads=ResumableUploads.NEVER)
     continue_now(one)
     succeeded(one)
@@ -192,7 +187,7 @@ def test_tus_makes_an_upload_and_sends_what_the_server_does_not_have(server, upl
 def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(server, upload, sources):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
     continue_now(one)
     [event, _] = one.wait_for()
@@ -210,7 +205,7 @@ def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server,
     server.drop_after = [2_000_000]
     choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
     one = upload(path, first_delay_ms=60_000, resumable_uploads=choice)
-    interrupted(one)
+    wait_until_interrupted(one)
     one.cancel()
     removed(server)
 
@@ -218,7 +213,7 @@ def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server,
 def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(server, upload, sources):
     server.drop_after = [2_000_000]
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     (sources / "a").write_bytes(Content(3_000_000, 9).data)
     continue_now(one)
     one.wait_for()
@@ -228,7 +223,7 @@ def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(serv
 def test_an_engine_that_starts_asks_the_servers_of_uploads_that_were_cancelled_before(server, upload, host):
     server.drop_after, server.refuses_removal = [2_000_000], True
     one = upload(first_delay_ms=60_000)
-    interrupted(one)
+    wait_until_interrupted(one)
     one.cancel()
     until(server.methods, lambda methods: "DELETE" in methods)
     one.kill_with_engine()
@@ -244,7 +239,7 @@ def test_a_file_that_was_replaced_by_one_of_the_same_size_and_time_is_sent_from_
     server.drop_after = [500_000]
     path = "/tus" if choice is ResumableUploads.TUS else "/files/a"
     one = upload(path, first_delay_ms=60_000, resumable_uploads=choice)
-    interrupted(one)
+    wait_until_interrupted(one)
     other, times = Content(3_000_000, 9).data, os.stat(sources / "a")
     (sources / "b").write_bytes(other)
     os.utime(sources / "b", ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -10,7 +10,7 @@ import pytest
 from backhaul import PRIORITY_NOW, BackhaulError, Policy, Status, TaskState, TransferRules
 from servers.content import Content
 from servers.s3 import ACCESS_KEY, MEBIBYTE, SECRET_KEY, S3Server
-from testbed.host import until
+from testbed.host import until, wait_until_interrupted
 
 pytestmark = pytest.mark.both_hostings
 SMALL = Content(1_000_000)
@@ -102,7 +102,7 @@ def test_an_upload_continues_with_the_part_that_was_in_flight_when_the_engine_wa
     server.drop_after = [None, 3 * MEBIBYTE]
     one = engine(first_delay_ms=60_000, connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, LARGE))
-    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    wait_until_interrupted(one)
     one.kill_with_engine()
     again = host(environment=profiles())
     again.attach()
@@ -308,7 +308,7 @@ def test_a_task_without_credentials_waits_and_says_why(server, engine, downloads
     server.objects["bucket", "a"] = SMALL.data
     one = engine(profiles(credentials=""), first_delay_ms=50, longest_delay_ms=50)
     one.download("s3://bucket/a", downloads / "a")
-    [task] = until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    task = wait_until_interrupted(one)
     assert "there are no credentials for S3" in task.error_message
     profiles()
     succeeded(one)
@@ -321,7 +321,7 @@ def test_credentials_with_a_line_end_are_not_sent(server, engine, downloads, pro
     one = engine(profiles(credentials=""), s3_credential_command=f"printf %s {shlex.quote(answered)}",
                  first_delay_ms=60_000)
     one.download("s3://bucket/a", downloads / "a")
-    [task] = until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    task = wait_until_interrupted(one)
     assert "the session token from the command for credentials has a line end" in task.error_message
     assert server.requests == []
 

@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 
 import daemons
-from backhaul import Hosting
+from backhaul import Hosting, TaskState
 from servers import child
 from testbed.fork_server import fork_server
 
@@ -27,6 +27,11 @@ def until(read, condition, timeout=180):
             raise AssertionError(f"the condition was false for {timeout} s; last seen: {seen}")
         time.sleep(0.01)
     return seen
+
+
+def wait_until_interrupted(one):
+    """Waits until an attempt of the host's first task has failed and the next one is delayed. Returns the task."""
+    return until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)[0]
 
 
 def stop(process):
