@@ -172,6 +172,11 @@ enum ResponseFields {
         try requireEqual(again.origin, redirect.origin, "the origin of the URL, resolved again")
     }
 
+    private static func cookieKey(_ line: String) -> [Substring] {
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+        return [fields[0], fields[2], fields[5]]
+    }
+
     /// The bytes are lines of a store, which should be those of Netscape's cookie file.
     @Sendable static func cookies(_ bytes: [UInt8]) throws {
         let now = Clock.wallMilliseconds / 1_000
@@ -186,10 +191,10 @@ enum ResponseFields {
         }
         let second = try CookieJar()
         second.add(kept)
-        // libcurl may list two cookies of a damaged store by the same line.
-        var seen: Set<String> = []
-        let different = kept.filter { seen.insert($0).inserted }
-        try requireEqual(second.lines(), different, "the cookies, stored and loaded")
+        // Of two cookies of a damaged store with the same domain, path and name, libcurl loads one.
+        let loaded = Set(second.lines())
+        try require(loaded.isSubset(of: kept), "the cookies \(kept), stored and loaded, are \(loaded)")
+        try requireEqual(Set(loaded.map(cookieKey)), Set(kept.map(cookieKey)), "the cookies, stored and loaded")
         try WrittenFields.cookie(bytes, now: now)
     }
 }
