@@ -58,16 +58,20 @@ LASTING = {
 }
 
 
+def assert_success_of_third_attempt(one, downloads):
+    event = one.wait_for()[0]
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 3), event.error_message
+    assert sha256_of(downloads / "a") == CONTENT.sha256
+    assert os.listdir(downloads) == ["a"]
+
+
 @pytest.mark.parametrize("name", PASSING)
 def test_a_task_succeeds_after_a_temporary_fault(host, misbehaving, downloads, name):
     url = misbehaving.serve("/a", CONTENT, [PASSING[name]] * 2)
     one = host()
     one.session(**QUICK)
     one.download(url, downloads / "a")
-    event = one.wait_for()[0]
-    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 3), event.error_message
-    assert sha256_of(downloads / "a") == CONTENT.sha256
-    assert os.listdir(downloads) == ["a"]
+    assert_success_of_third_attempt(one, downloads)
 
 
 @pytest.mark.parametrize("name", STALLS)
@@ -87,10 +91,7 @@ def test_a_task_succeeds_after_two_request_timeouts(host, misbehaving, downloads
     # A slow machine may send no byte for longer than the short time-out.
     one.reconfigure(request_timeout_ms=60_000)
     one.resume()
-    event = one.wait_for()[0]
-    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 3), event.error_message
-    assert sha256_of(downloads / "a") == CONTENT.sha256
-    assert os.listdir(downloads) == ["a"]
+    assert_success_of_third_attempt(one, downloads)
 
 
 @pytest.mark.parametrize("name", LASTING)

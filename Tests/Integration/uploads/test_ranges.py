@@ -6,7 +6,7 @@ from backhaul import PRIORITY_NOW, BackhaulError, Status, TaskState
 from servers.content import Content
 from servers.receiving import ReceivingServer
 from servers.resumable import ResumableServer
-from testbed.host import wait_until_interrupted
+from testbed.host import continue_now, wait_until_interrupted
 
 CONTENT = Content(6_000_000)
 START, SIZE = 1_000_000, 4_000_000
@@ -90,8 +90,7 @@ def test_if_the_file_changes_outside_of_the_range_the_upload_fails(host, resumab
     wait_until_interrupted(one)
     with body.open("r+b") as file:
         file.write(b"changed")
-    one.reconfigure(first_delay_ms=10)
-    one.set_priority(PRIORITY_NOW)
+    continue_now(one)
     assert ended(one).status is Status.BODY_CHANGED
 
 

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from backhaul import PRIORITY_NOW, ResumableUploads, Status, TaskState
+from backhaul import ResumableUploads, Status, TaskState
 from servers.content import Content
 from servers.resumable import ResumableServer
 from testbed.challenges import challenge, task_events
 from testbed.checkpoints import numbers
-from testbed.host import until, wait_until_interrupted
+from testbed.host import continue_now, until, wait_until_interrupted
 
 pytestmark = pytest.mark.both_hostings
 CONTENT = Content(3_000_000)
@@ -38,12 +38,6 @@ def succeeded(one):
     [event, _] = one.wait_for()
     assert event.state is TaskState.SUCCEEDED, event.error_message
     return event
-
-
-def continue_now(one):
-    """Starts the next attempt, and shortens the delays after it."""
-    one.reconfigure(first_delay_ms=10)
-    one.set_priority(PRIORITY_NOW)
 
 
 def test_a_put_that_was_cut_asks_for_the_offset_and_sends_the_rest(server, upload):

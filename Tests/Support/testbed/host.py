@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 
 import daemons
-from backhaul import Hosting, TaskState
+from backhaul import PRIORITY_NOW, Hosting, TaskState
 from servers import child
 from testbed.fork_server import fork_server
 
@@ -32,6 +32,12 @@ def until(read, condition, timeout=180):
 def wait_until_interrupted(one):
     """Waits until an attempt of the host's first task has failed and the next one is delayed. Returns the task."""
     return until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)[0]
+
+
+def continue_now(one):
+    """Starts the next attempt, and shortens the delays after it."""
+    one.reconfigure(first_delay_ms=10)
+    one.set_priority(PRIORITY_NOW)
 
 
 def stop(process):
