@@ -21,6 +21,7 @@ extension DownloadRunner {
             failed.fromZero = fromZero
             failed.hasCompleteFile = machine.hasCompleteFile
             failed.retryAfterSeconds = retryAfter
+            failed.isOriginPaused = retryAfter != nil && head?.demandedDelay?.pausesOrigin == true
             retry(failed, checkpoint)
         case .credential(let authChallenge):
             // The page may be the portal of a network, which sends all requests there.

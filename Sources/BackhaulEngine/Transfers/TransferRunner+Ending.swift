@@ -55,7 +55,7 @@ extension TransferRunner {
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
-            record.wait(until: boot + milliseconds, for: failed.isPausedByServer ? .origin : .retry)
+            record.wait(until: boot + milliseconds, for: failed.isOriginPaused ? .origin : .retry)
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .diskFull)

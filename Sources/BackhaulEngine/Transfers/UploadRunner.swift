@@ -299,8 +299,8 @@ final class UploadRunner: TransferRunner {
     private func retry(after failure: Failure, hasLostUpload: Bool) {
         var failed = FailedAttempt(failure)
         failed.hasLostUpload = hasLostUpload
-        failed.retryAfterSeconds = machine.pause
-        failed.hasPausedPart = machine.pause != nil && failure.status != .httpStatus
+        failed.retryAfterSeconds = machine.demandedDelay?.seconds
+        failed.isOriginPaused = machine.demandedDelay?.pausesOrigin == true
         failed.continuesUpload = continuesUpload
         if failure.status == .storageAway { failed.reason = .storage }
         retry(failed, nil)

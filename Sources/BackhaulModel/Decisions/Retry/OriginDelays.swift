@@ -112,6 +112,17 @@ public enum OriginResponse: Equatable, Sendable {
     case other
 }
 
+/// A delay that a server has demanded with Retry-After. The greatest is the longest one.
+public struct DemandedDelay: Comparable, Sendable {
+    public var seconds: Int64
+    /// Whether it is a pause of the origin. Otherwise, only the task waits.
+    public var pausesOrigin: Bool
+
+    public static func < (one: DemandedDelay, other: DemandedDelay) -> Bool {
+        (one.seconds, one.pausesOrigin ? 1 : 0) < (other.seconds, other.pausesOrigin ? 1 : 0)
+    }
+}
+
 extension ResponseHead {
     /// What the response says about its origin; nil if a portal has responded in place of the origin.
     public var originResponse: OriginResponse? {
@@ -123,6 +134,11 @@ extension ResponseHead {
 
     /// The least delay, in seconds, after which the server expects the request again; nil if it does not expect it.
     public var pauseSeconds: Int64? { Self.mayDemandPause(status) ? retryAfterSeconds : nil }
+
+    /// The delay that the server demands with Retry-After, for whatever reason; nil: it demands none.
+    public var demandedDelay: DemandedDelay? {
+        retryAfterSeconds.map { DemandedDelay(seconds: $0, pausesOrigin: $0 > 0 && pauseSeconds != nil) }
+    }
 
     /// Whether Retry-After in a response with this status is a demand to send fewer requests. A portal sends the status
     /// 511, and says nothing about the server.

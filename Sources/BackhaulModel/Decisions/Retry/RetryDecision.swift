@@ -59,8 +59,8 @@ public struct FailedAttempt: Equatable, Sendable {
     /// The least delay that the server demanded, in seconds; nil if the response had no Retry-After. A delay of more
     /// than one day counts as one day.
     public var retryAfterSeconds: Int64?
-    /// Whether Retry-After came with a part of an upload that is not the cause of the failure.
-    public var hasPausedPart = false
+    /// Whether this delay is a pause of the origin, so that all of its tasks wait for the end.
+    public var isOriginPaused = false
     /// Set if the attempt did not follow a redirect, because the target's origin is paused (`OriginDelays`): the
     /// milliseconds until the next attempt.
     public var redirectDelay: Int64?
@@ -178,9 +178,6 @@ extension FailedAttempt {
         failure.status == .httpStatus && retryAfterSeconds != nil
             && ResponseHead.mayDemandPause(Int32(clamping: failure.detail))
     }
-
-    /// Whether the delay is a pause that the server has asked for. All tasks of the origin wait for its end.
-    public var isPausedByServer: Bool { retryAfterSeconds ?? 0 > 0 && (isDeferredByServer || hasPausedPart) }
 
     /// Whether the server still prepares the file of a download. Only the file waits, not its origin.
     fileprivate var isNotReady: Bool {

@@ -36,7 +36,7 @@ extension UploadMachine {
     ) -> [Action] {
         guard case .sending(let step) = state else { return [] }
         self.head = head
-        if !policy.acceptedStatuses.contains(head.status) { notePause(head.retryAfterSeconds) }
+        if !policy.acceptedStatuses.contains(head.status) { noteDelay(head.demandedDelay) }
         if let authChallenge {
             state = .refusing(.credential(authChallenge), ticks: 0)
             return []

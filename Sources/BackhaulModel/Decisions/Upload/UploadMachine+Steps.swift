@@ -60,7 +60,7 @@ extension UploadMachine {
                 domain: .http, detail: Int64(head.status))
             state = .refusing(.retry(failure), ticks: 0)
         case .next(let step, let records):
-            pause = nil
+            demandedDelay = nil
             if case .probe = step { fruitlessProbes += 1 }
             state = .settling(step, records: records, ticks: 0)
         case .parts(let resource, let plan, let records):
@@ -74,7 +74,7 @@ extension UploadMachine {
             state = .refusing(.startOver(failure), ticks: 0)
             return [.record(nil)]
         case .later(let failure):
-            notePause(head.retryAfterSeconds)
+            noteDelay(head.demandedDelay)
             let isUnauthorized = [401, 407].contains(head.status)
             let cause = isUnauthorized ? .status(of: head, opensChallenges: opensChallenges) : failure
             state = .refusing(.retry(cause), ticks: 0)
@@ -125,15 +125,15 @@ extension UploadMachine {
         var machine = self
         machine.ownPart = part
         (machine.state, machine.step, machine.parts) = (.ready, .part(resource, part), nil)
-        (machine.head, machine.pause, machine.bytesReceived) = (nil, nil, 0)
+        (machine.head, machine.demandedDelay, machine.bytesReceived) = (nil, nil, 0)
         return machine
     }
 
     /// Takes the response of an extra part.
-    public mutating func responded(_ extra: UploadMachine) { notePause(extra.pause) }
+    public mutating func responded(_ extra: UploadMachine) { noteDelay(extra.demandedDelay) }
 
-    mutating func notePause(_ seconds: Int64?) {
-        if let seconds { pause = max(pause ?? 0, seconds) }
+    mutating func noteDelay(_ other: DemandedDelay?) {
+        demandedDelay = [demandedDelay, other].compactMap(\.self).max()
     }
 
     /// Takes the end of the machine of an extra part.

@@ -25,9 +25,9 @@ public struct UploadMachine: Sendable {
     var parts: PartPlan?
     /// The only part that this machine sends; nil for the machine of an attempt.
     var ownPart: UploadPart?
-    /// The longest pause in seconds that the server has asked for with a refusal. It holds also if the connection, or
-    /// another part, ends the attempt before the rest of the response is received. The next step clears it.
-    public internal(set) var pause: Int64?
+    /// The longest delay that the server has demanded with a refusal. It holds also if the connection, or another part,
+    /// ends the attempt before the rest of the response is received. The next step clears it.
+    public internal(set) var demandedDelay: DemandedDelay?
     /// The body of the present response, if the verdict needs it.
     private(set) var responseBody: [UInt8] = []
     let url: String
@@ -173,7 +173,7 @@ extension UploadMachine {
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// The task gets another attempt if the policy allows it, after `pause`.
+        /// The task gets another attempt if the policy allows it, after `demandedDelay`.
         case retry(Failure)
         /// The server has lost the upload. The next attempt sends the whole body.
         case startOver(Failure)

@@ -155,6 +155,17 @@ struct OriginDelaysTests {
         let head = ResponseHead(
             status: status, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: 30)
         #expect(head.pauseSeconds == (isPause ? 30 : nil))
+        #expect(head.demandedDelay == DemandedDelay(seconds: 30, pausesOrigin: isPause))
+    }
+
+    @Test("of several delays, the longest holds, and of equal ones the pause of the origin")
+    func longestDelay() {
+        let delays = [(60, false), (30, true), (30, false)].map { DemandedDelay(seconds: $0, pausesOrigin: $1) }
+        #expect(delays.max() == delays[0])
+        #expect(delays.dropFirst().max() == delays[1])
+        let immediate = ResponseHead(
+            status: 503, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: 0)
+        #expect(immediate.demandedDelay?.pausesOrigin == false)
     }
 
     @Test(

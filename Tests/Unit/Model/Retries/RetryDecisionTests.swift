@@ -89,17 +89,6 @@ struct RetryDecisionTests {
         }
     }
 
-    @Test("if a part of an upload is lost while the server pauses another one, the task waits for the end of the pause")
-    func pausedPart() {
-        var attempt = FailedAttempt(Failure(.connectionLost, "broken"))
-        attempt.retryAfterSeconds = 900
-        #expect(!attempt.isPausedByServer)
-        attempt.hasPausedPart = true
-        #expect(attempt.isPausedByServer)
-        attempt.retryAfterSeconds = 0
-        #expect(!attempt.isPausedByServer)
-    }
-
     @Test("a content network's statuses 520 to 530 are retried by default", arguments: [520, 523, 524, 530])
     func contentNetworks(_ code: Int64) { RetryRow("\(code)", status(code), becomes: first).check() }
 

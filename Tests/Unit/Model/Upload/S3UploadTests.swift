@@ -86,7 +86,8 @@ struct S3UploadTests {
         machine.responded(extra)
         let lost = Failure(.connectionLost, "lost")
         let actions = machine.handle(.transferFailed(lost, isTransient: true))
-        #expect(actions.contains(.conclude(.retry(lost))) && machine.pause == 60)
+        #expect(actions.contains(.conclude(.retry(lost))) && machine.demandedDelay?.seconds == 60)
+        #expect(machine.demandedDelay?.pausesOrigin == true)
     }
 
     /// The failure with which an upload in one request is tried again, after these events.

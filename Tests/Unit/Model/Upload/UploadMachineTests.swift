@@ -257,6 +257,6 @@ struct UploadMachineTests {
             .start, .head(offset, nil), .transferComplete(), .recorded, .opened, .head(conflict, nil),
         ]
         _ = Self.actions(&machine, events)
-        #expect(machine.phase == .settling && machine.pause == nil)
+        #expect(machine.phase == .settling && machine.demandedDelay == nil)
     }
 }
