@@ -97,13 +97,15 @@ public enum CookieLine {
     }
 
     /// Returns a line for the same cookie that libcurl can read; nil if no host has the cookie's domain, or if a field
-    /// is missing. libcurl reads a line such as `ALL` as a command. For libcurl, a line ends at a NUL. It skips empty
-    /// fields, and takes the path `TRUE` or `FALSE` for the next field. It sends a cookie with such a path to all
-    /// paths.
+    /// is missing. libcurl reads a line such as `ALL` as a command, and a line that begins with `Set-Cookie:` as a
+    /// header field. For libcurl, a line ends at a NUL. It skips empty fields, and takes the path `TRUE` or `FALSE` for
+    /// the next field. It sends a cookie with such a path to all paths.
     static func readable(_ line: String) -> String? {
         let domain = domain(line)
         let name = domain.dropFirst(domain.hasPrefix(".") ? 1 : 0)
-        guard let first = name.first, first != ".", first != "#", !line.utf8.contains(0) else { return nil }
+        guard let first = name.first, first != ".", first != "#", !line.utf8.contains(0),
+            !line.utf8.prefix(11).map({ $0 | 0x20 }).elementsEqual("set-cookie:".utf8)
+        else { return nil }
         var fields = fields(line, upTo: 6)
         guard fields.count > 6 else { return nil }
         guard ["", "TRUE", "FALSE"].contains(fields[2]) else { return line }

@@ -124,9 +124,10 @@ struct CookieTests {
     }
 
     @Test(
-        "a stored line without the seven fields of a cookie has no effect",
+        "a stored line that is a command or a header, or lacks a field of a cookie, has no effect",
         arguments: [
             "ALL", "SESS", "FLUSH", "RELOAD", "Set-Cookie: a=1; domain=example.org", "a.b\tFALSE\t/\tFALSE\t0\ta",
+            "set-cookie: a=1\tTRUE\t/\tFALSE\t0\ta\t1",
         ])
     func noCookie(_ line: String) throws {
         let jar = try CookieJar()
