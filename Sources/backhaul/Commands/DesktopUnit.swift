@@ -84,15 +84,16 @@ struct DesktopUnit {
     /// with escapes of its own, so a backslash is doubled twice.
     static func argument(_ word: String) -> String {
         var result = ""
-        for character in word {
-            switch character {
+        // A character of a path may have combining marks, so scalars are compared.
+        for scalar in word.unicodeScalars {
+            switch scalar {
             case "\\": result += #"\\\\"#
-            case "\"", "`", "$": result += #"\\"# + String(character)
+            case "\"", "`", "$": result += #"\\"# + String(scalar)
             case "%": result += "%%"
             case "\n": result += #"\n"#
             case "\t": result += #"\t"#
             case "\r": result += #"\r"#
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return "\"" + result + "\""
