@@ -30,11 +30,11 @@ def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
 
 #: Seeds that once broke a promise, or seemed to, and the features that are younger than these seeds.
 SEEDS = {
-    (): [81],
+    ("reuse",): [81],
     ("rare",): [200406, 200609, 201014, 201675, 202325, 202629, 203338, 303191, 403390, 1004141, 1013526, 1016826,
                 1017635],
-    ("credentials", "store-files", "groups"): [1020619, 1022145, 1060659, 2100566, 2101031],
-    ("credentials", "store-files"): [2200314, 2200871, 2200906, 2201085, 2201553, 2201661],
+    ("credentials", "store-files", "groups", "reuse"): [1020619, 1022145, 1060659, 2100566, 2101031],
+    ("credentials", "store-files", "reuse"): [2200314, 2200871, 2200906, 2201085, 2201553, 2201661],
 }
 
 

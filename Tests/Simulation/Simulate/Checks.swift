@@ -62,7 +62,7 @@ struct Checks {
             expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and no program has cancelled it")
             found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)
-            found += violationsOfConsumedFile(plan, end)
+            found += violationsOfConsumedFile(plan, end) + violationsOfTakenPath(plan)
         }
         return found
     }

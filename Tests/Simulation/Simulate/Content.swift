@@ -27,4 +27,7 @@ enum Content {
 
     /// The file that a task replaces.
     static let replaced = Array("the file that was there before".utf8)
+
+    /// The file that a program makes at the old path of a consumed file.
+    static let other = Array("another file of the program".utf8)
 }

@@ -9,7 +9,8 @@ extension Checks {
     func violationsOfSecrets(_ plan: TaskPlan) -> [String] {
         guard plan.credential != nil else { return [] }
         let repeated =
-            repeatsRefusedRequests(plan) ? ["task \(plan.number) has repeated requests that its server refuses"] : []
+            (repeatsRefusedRequests(plan) ? ["task \(plan.number) has repeated requests that its server refuses"] : [])
+            + (foreignSecret(plan).map { ["task \(plan.number) has sent secret \($0) in place of its own"] } ?? [])
         // A disk that fails may not have the response.
         guard plan.credential?.kind == .refresh, !history.hasDiskFaults, let secret = replacedSecret(plan) else {
             return repeated
@@ -26,6 +27,18 @@ extension Checks {
         let responses = observations.count { $0.kind == .secretIsOffered && concerns($0, plan) }
         let starts = observations.count { [.processStarts, .daemonStarts].contains($0.kind) }
         return refusals > 3 + 2 * (responses + starts)
+    }
+
+    /// A secret that the task has sent before any response that may be for it; nil: it has sent only its own. Refreshed
+    /// headers are only for the tasks that existed.
+    private func foreignSecret(_ plan: TaskPlan) -> Int64? {
+        guard let credential = plan.credential, credential.kind == .refresh, let own = credential.secret else {
+            return nil
+        }
+        let before = observations.prefix {
+            !($0.kind == .secretIsOffered && concerns($0, plan) && $0.time >= plan.time)
+        }
+        return before.first { $0.kind == .secretIsSent && $0.task == plan.number && $0.first != own.number }?.first
     }
 
     /// A secret that the task has sent, although the response to a refresh had replaced it; nil: there is none.

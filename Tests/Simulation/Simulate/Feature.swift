@@ -9,6 +9,8 @@ enum Feature: String, CaseIterable {
     case storeFiles = "store-files"
     /// Tasks are in groups, and programs enqueue tasks again that have ended.
     case groups
+    /// Programs use the keys of tasks that have ended, and the paths of consumed files, for something else.
+    case reuse
 }
 
 /// Features as bits. A `Set` has memory of its own, which the processes of a run would not share.

@@ -41,7 +41,7 @@ enum File {
         if !overwrites { rename(path + ".new", path) }
     }
 
-    private static func read(_ path: String) -> [UInt8]? {
+    static func read(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

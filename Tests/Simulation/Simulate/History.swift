@@ -107,6 +107,10 @@ struct TaskPlan: Equatable {
     var credential: CredentialPlan?
     /// What the program does with the file that is in the store at the end; nil: there is none.
     var kept: KeptFilePlan?
+    /// The task whose idempotency key it takes, if that task has ended without success; nil: it has its own key.
+    var keyOwner: Int?
+    /// When the program makes another file at the old path of the consumed file; nil: never.
+    var pathTaken: Int64?
 
     enum Kind { case download, put, post }
 
@@ -228,6 +232,7 @@ extension History {
             addKeptFiles(generator(0x4e97))
             addConsumedBodies(generator(0xc025))
         }
+        if choice.includes(.reuse) { addReuse(generator(0x2e05)) }
     }
 
     private mutating func addRareEvents(_ generator: Random, hasUpgrade: Bool) {

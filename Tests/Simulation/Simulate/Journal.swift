@@ -24,6 +24,7 @@ struct Observation: Equatable {
         case claims, fileIsClaimed, eventHasOldPath
         case eventIsOfRound, enqueueIsWrong
         case groupIsCancelled, groupFinishes, groupFinishesEarly, groupIsWrong
+        case keyIsChosen, pathIsTaken
 
         /// The end of a task in this state; nil: the task has not ended.
         init?(endIn state: bh_task_state) {

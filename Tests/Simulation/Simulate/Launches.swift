@@ -101,6 +101,7 @@ extension Program {
         check(status)
         record(.sessionIsCompleted)
         guard !isDone else { return }
-        exit(for: max(second, (tasks.filter { accepted[$0.number] == nil }.map(\.time).min() ?? now) - now))
+        let next = tasks.filter { accepted[$0.number] == nil && !waitsForKey($0) }.map(\.time).min() ?? now
+        exit(for: max(second, next - now))
     }
 }

@@ -26,7 +26,12 @@ struct Leftovers {
     /// claims "N.claimed" (`Checks.violationsOfConsumedFile`).
     private func belongsToProgram(_ name: String) -> Bool {
         let suffix = [".new", ".claimed"].first(where: name.hasSuffix) ?? ""
-        return Int(name.dropLast(suffix.count)).flatMap(history.plan) != nil
+        return Int(name.dropLast(suffix.count)).flatMap(history.plan) != nil || isReturned(name)
+    }
+
+    /// Whether it is the name of a consumed file whose old path belongs to another file.
+    private func isReturned(_ name: String) -> Bool {
+        history.tasks.contains { $0.pathTaken != nil && name.hasPrefix("\($0.number).~") }
     }
 
     static func names(_ folder: String) -> [String] {

@@ -9,14 +9,15 @@ final class PreparedRequest {
     static let memoryLimit = 500_000
     private var memory: [UnsafeMutableRawPointer] = []
 
+    /// - keyOwner: the task whose idempotency key the request has.
     /// - path: the file that the task makes or sends.
-    init(_ plan: TaskPlan, path: String, _ library: sim_library) {
+    init(_ plan: TaskPlan, keyOwner: Int, path: String, _ library: sim_library) {
         library.`init`(&request, MemoryLayout<bh_request>.size)
         request.priority = plan.priority
         let isObject = plan.upload?.kind == .s3
         let place = isObject ? "s3://bucket" : Servers.origin(plan.resource.server)
         request.url = text("\(place)/\(plan.number)")
-        request.idempotency_key = text(Self.key(plan.number))
+        request.idempotency_key = text(Self.key(keyOwner))
         request.group = plan.group.flatMap { text(History.name(ofGroup: $0)) }
         if plan.kind == .post { request.method = text("POST") }
         if let value = plan.authorization {

@@ -57,6 +57,8 @@ struct Program {
     let isLaunched: Bool
     /// The events that were handled and not acknowledged.
     private(set) var unacknowledged: Set<Int64> = []
+    /// The consumed files at whose old paths this process has tried to make another file.
+    var triedPaths: Set<Int> = []
     /// The event of the last round. A task that is accepted later withdraws it.
     private(set) var finish: Int64?
     var isLaunchedForChallenge = false
@@ -107,6 +109,7 @@ struct Program {
         while now < History.lastEnd {
             changeDueBodies()
             enqueueDueTasks()
+            takeDuePaths()
             cancelDueTasks()
             cancelDueGroups()
             suspendDueTasks()
@@ -219,6 +222,7 @@ struct Program {
         for plan in tasks where plan.time <= now && accepted[plan.number] == nil {
             // A task that waits for another one is enqueued with it.
             if let chain = plan.chain, accepted[chain.predecessor] == nil { continue }
+            if waitsForKey(plan) { continue }
             enqueue(plan)
         }
     }
@@ -238,7 +242,7 @@ struct Program {
 
     /// Enqueues tasks by one call. Returns their results; nil: the call has failed.
     mutating func enqueue(_ plans: [TaskPlan]) -> [bh_enqueued]? {
-        let prepared = plans.map { PreparedRequest($0, path: path($0.number), library) }
+        let prepared = plans.map { PreparedRequest($0, keyOwner: chooseKey(for: $0), path: path($0.number), library) }
         var results: OpaquePointer?
         let status = withExtendedLifetime(prepared) {
             library.session_enqueue(
@@ -359,7 +363,7 @@ struct Program {
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {
         if event.kind == BH_EVENT_CHALLENGE { return handleChallenge(event, acknowledges: acknowledges) }
-        let number = event.kind == BH_EVENT_TASK_ENDED ? PreparedRequest.task(event.idempotency_key) ?? -2 : -1
+        let number = event.kind == BH_EVENT_TASK_ENDED ? task(of: event) ?? -2 : -1
         unacknowledged.insert(Int64(event.id))
         cursor = max(cursor, event.id)
         switch Int(event.kind) {
@@ -399,8 +403,9 @@ struct Program {
 
     /// When the program must act next.
     var nextAction: Int64 {
-        var next = min(world.machine.nextRequest(number) ?? History.lastEnd, nextGroupCancel ?? History.lastEnd)
-        for plan in tasks {
+        let times = [world.machine.nextRequest(number), nextGroupCancel, nextPath]
+        var next = times.compactMap(\.self).min() ?? History.lastEnd
+        for plan in tasks where accepted[plan.number] != nil || !waitsForKey(plan) {
             if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
             let times = [
                 cancelled.contains(plan.number) ? nil : plan.cancelled,

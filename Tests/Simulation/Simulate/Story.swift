@@ -92,6 +92,8 @@ struct Story {
         case .groupFinishes: "event \(one.first): group \(one.finishedGroup.group), \(one.finishedGroup.counts)"
         case .groupFinishesEarly: "event \(one.first): the group of \(task) finishes before the task ends"
         case .groupIsWrong: "event \(one.first) of \(task) names another group"
+        case .keyIsChosen: "\(task) has the idempotency key of task \(one.first)"
+        case .pathIsTaken: "it makes another file at the old path of \(task)"
         case .enqueueIsWrong: "\(task) is enqueued again, and the result does not show its end"
         case .upload, .uploadRequest, .uploadIsMade, .uploadIsUsed, .uploadIsShortened, .uploadIsLost,
             .uploadIsRemoved, .partIsSentAgain, .bodyChangeBegins, .bodyIsChanged:
