@@ -172,9 +172,10 @@ enum ResponseFields {
         try requireEqual(again.origin, redirect.origin, "the origin of the URL, resolved again")
     }
 
-    private static func cookieKey(_ line: String) -> [Substring] {
-        let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
-        return [fields[0], fields[2], fields[5]]
+    /// The domain, path and name of a cookie. The case of a domain has no meaning.
+    private static func cookieKey(_ line: String) -> [String] {
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        return [fields[0].lowercased(), fields[2], fields[5]]
     }
 
     /// The bytes are lines of a store, which should be those of Netscape's cookie file.
