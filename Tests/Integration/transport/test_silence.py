@@ -10,7 +10,7 @@ import pytest
 
 from backhaul import PRIORITY_NOW, Proxy, TaskState
 
-from testbed.host import Host, until
+from testbed.host import Host, until, wait_until_interrupted
 from testbed.work_dirs import new_place
 from transport.conftest import QUICK
 from transport.scripted import ScriptedServer, drain
@@ -155,7 +155,7 @@ def silent(authority):
 def retry_patiently(one):
     """Waits until the first attempt of the session's task has timed out. Then starts the next attempt, with a long
     time-out."""
-    until(one.tasks, lambda tasks: tasks[0].attempts == 1 and tasks[0].state is TaskState.WAITING)
+    wait_until_interrupted(one)
     one.reconfigure(request_timeout_ms=60_000)
     one.set_priority(PRIORITY_NOW)
 
