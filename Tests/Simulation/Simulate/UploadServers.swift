@@ -104,6 +104,8 @@ final class UploadExchange: Exchange {
     /// How many bytes arrive before the connection is cut; nil: all.
     private var bytesUntilCut: Int?
     private var bytesUntilReport = 0
+    /// Whether no byte of the body of an upload's first request has arrived. If such a request ends, it may be repeated.
+    private var hasNoByte = false
     private(set) var interim = ""
 
     init(
@@ -118,7 +120,9 @@ final class UploadExchange: Exchange {
             servers.receive(request, for: plan, as: number == nil ? .request : .uploadRequest)
         }
         if upload.kind != .s3 { servers.checkSecret(of: request, for: plan, at: server) }
-        answer = servers.refusal(of: request, for: plan, at: server) ?? servers.fault(plan)
+        let refusal = servers.refusal(of: request, for: plan, at: server)
+        hasNoByte = refusal == nil && number == nil && request.body > 0
+        answer = refusal ?? servers.fault(plan)
         guard answer == nil else { return }
         if let number { continues(number) } else { begins() }
         guard id != nil, request.body > 0, servers.mayFail, servers.happens(upload.cutPercent) else { return }
@@ -195,6 +199,7 @@ final class UploadExchange: Exchange {
     // MARK: The bytes
 
     func take(_ bytes: ArraySlice<UInt8>) -> Bool {
+        hasNoByte = false
         guard let id else { return true }
         let isCut = bytesUntilCut.map { $0 < bytes.count } ?? false
         let taken = bytes.prefix(bytesUntilCut ?? bytes.count)
@@ -221,6 +226,8 @@ final class UploadExchange: Exchange {
     }
 
     func stop() {
+        if hasNoByte { servers.record(.requestIsRefused, plan.number) }
+        hasNoByte = false
         guard let id else { return }
         (self.id, answer) = (nil, .reset)
         uploads.end(self, on: id, isCut: true, upload)
