@@ -34,7 +34,11 @@ struct Launches {
         satisfied.remove(program)
     }
 
-    mutating func ended(_ program: Int) { daemons[program] = nil }
+    mutating func ended(_ program: Int) {
+        // The library may have connected the program to the daemon that had failed to launch it.
+        if daemons.removeValue(forKey: program) != nil { failures[program] = nil }
+    }
+
     mutating func failed(_ program: Int, at time: Int64) { failures[program] = time }
     mutating func handledAllEvents(_ program: Int) { satisfied.insert(program) }
 
