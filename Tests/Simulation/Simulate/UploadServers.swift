@@ -104,7 +104,8 @@ final class UploadExchange: Exchange {
     /// How many bytes arrive before the connection is cut; nil: all.
     private var bytesUntilCut: Int?
     private var bytesUntilReport = 0
-    /// Whether no byte of the body of an upload's first request has arrived. If such a request ends, it may be repeated.
+    /// Whether no byte of the body of an upload's first request has arrived. Such a request may be repeated after its
+    /// end.
     private var hasNoByte = false
     private(set) var interim = ""
 
