@@ -69,6 +69,7 @@ public struct SessionConfiguration: Equatable, Sendable {
         try visitor.field(&tolerances, "tolerances")
     }
 
+    @inlinable @inline(__always)
     public subscript<Value>(dynamicMember option: WritableKeyPath<TaskPolicy, Value?>) -> Value {
         get { policy.stated(option) }
         set { policy[keyPath: option] = newValue }

@@ -137,8 +137,8 @@ public struct TaskPolicy: Equatable, Sendable {
 /// The options that apply to one task: those that its request states, and those of the session for the rest.
 @dynamicMemberLookup
 public struct TransferPolicy: Equatable, Sendable {
-    private var task: TaskPolicy
-    private let session: TaskPolicy
+    @usableFromInline var task: TaskPolicy
+    @usableFromInline let session: TaskPolicy
     public var tolerances: Tolerances
 
     public init(_ session: SessionConfiguration, _ task: TaskPolicy = TaskPolicy()) {
@@ -147,6 +147,8 @@ public struct TransferPolicy: Equatable, Sendable {
         tolerances = session.tolerances
     }
 
+    /// Inlined, because the compiler then replaces the key path by a load. Otherwise a read costs 3,000 instructions.
+    @inlinable @inline(__always)
     public subscript<Value>(dynamicMember option: WritableKeyPath<TaskPolicy, Value?>) -> Value {
         get { task[keyPath: option] ?? session.stated(option) }
         set { task[keyPath: option] = newValue }
@@ -173,6 +175,7 @@ public struct TransferPolicy: Equatable, Sendable {
 
 extension TaskPolicy {
     /// The value of an option that has a default, in the policy of a session.
+    @inlinable @inline(__always)
     func stated<Value>(_ option: KeyPath<TaskPolicy, Value?>) -> Value {
         guard let value = self[keyPath: option] ?? TaskPolicy.standard[keyPath: option] else {
             // Cannot fail: `standard` states each option but those with a property of their own in `TransferPolicy`
