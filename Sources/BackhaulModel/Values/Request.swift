@@ -79,19 +79,21 @@ public struct Request: Equatable, Sendable {
     /// Whether the URL that the host enqueued was replaced by a URL of another origin (scheme, host name and port). If
     /// so, the session's headers are not sent.
     public var isCrossOrigin = false
-    private var boxedOptions: Boxed<RequestOptions>?
+    @usableFromInline var boxedOptions = Request.noOptions
+    private static let noOptions = Boxed(RequestOptions.none)
 
     public init(url: String) { self.url = url }
 
-    public var hasOptions: Bool { boxedOptions != nil }
+    public var hasOptions: Bool { !boxedOptions.isShared(with: Request.noOptions) }
 
+    /// Inlined, because a read of one field would otherwise copy all fields.
     public var options: RequestOptions {
-        get { boxedOptions?.value ?? .none }
-        set { boxedOptions = newValue == .none ? nil : Boxed(newValue) }
+        @inlinable @inline(__always) get { boxedOptions.value }
+        set { boxedOptions = newValue == .none ? Request.noOptions : Boxed(newValue) }
     }
 
     /// The kind of the task: an upload if the request has a body and no destination; otherwise a download.
-    public var kind: TaskKind { destination == nil && boxedOptions?.value.body != nil ? .upload : .download }
+    public var kind: TaskKind { destination == nil && options.body != nil ? .upload : .download }
 
     /// Replaces the URL unless it is nil, and merges the headers. Headers are sent only to the origin for which they
     /// were given. So if the new URL has another origin than the present one, the present headers are dropped.
@@ -104,7 +106,6 @@ public struct Request: Equatable, Sendable {
 
     /// The method that is sent (RFC 9110, section 9).
     public var method: String {
-        guard let options = boxedOptions?.value else { return "GET" }
         if let method = options.method { return method }
         switch options.body {
         case nil: return "GET"
