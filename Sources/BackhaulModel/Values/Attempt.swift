@@ -39,7 +39,7 @@ public struct TransferMetrics: Equatable, Sendable {
     public init() {}
 
     /// Visits all fields except `url`, which the database stores only if it is not the URL of the request. Inlinable,
-    /// because each attempt is stored.
+    /// so that the store's visitor is specialized: the store writes each attempt.
     @inlinable
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&startedMilliseconds, "started_ms")

@@ -54,7 +54,7 @@ public protocol FieldVisitor {
     mutating func visit(_ headers: inout [HeaderField], _ name: String) throws(Problem)
 }
 
-// Inlinable, because generic code that is not specialized costs some 2,000 instructions a field.
+// Inlinable, so that a visitor in another module is specialized. This saves some 1,200 instructions a field.
 extension FieldVisitor {
     @inlinable
     public mutating func field<Value: FieldValue>(

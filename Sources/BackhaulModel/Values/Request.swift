@@ -79,6 +79,7 @@ public struct Request: Equatable, Sendable {
     /// Whether the URL that the host enqueued was replaced by a URL of another origin (scheme, host name and port). If
     /// so, the session's headers are not sent.
     public var isCrossOrigin = false
+    /// Requests without options share the box `noOptions`, and `hasOptions` compares the boxes. Only `options` sets it.
     @usableFromInline var boxedOptions = Request.noOptions
     private static let noOptions = Boxed(RequestOptions.none)
 
