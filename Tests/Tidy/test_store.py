@@ -4,6 +4,7 @@ events."""
 
 import re
 from collections import defaultdict
+from functools import cache
 
 from test_tidy import expect_none
 from tree import swift
@@ -65,6 +66,7 @@ def unit(source):
     return source.name.removeprefix(TABLES + "/").split("/")[0].removesuffix(".swift")
 
 
+@cache
 def tables():
     """Returns the tables of the schema, with the temporary tables."""
     return {name for source in swift(STORE + "Schema") for name in TABLE.findall(source.text)}
@@ -77,6 +79,7 @@ def named(pattern):
     return found
 
 
+@cache
 def owners():
     found = defaultdict(set)
     for name, changed in named(CHANGED).items():
