@@ -20,7 +20,7 @@ from .rows import MIB
 from .transfers import show_progress
 
 #: Extent of the run -> number of tasks in the long queue, and how often the daemon of each store is started.
-QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2), "ci": (20_000, 2)}
+QUEUES = {"full": (1_000_000, 5), "quick": (50_000, 2)}
 SHORT_QUEUE = 10
 #: How many transfers run in each measurement. The other measurements are compared with the first measurement.
 RUNNING = (0, 100, 1_000)

@@ -2,28 +2,6 @@
 
 from statistics import median
 
-#: Continuous integration shares its machine with other work, and ext4 creates files more slowly for some minutes
-#: after many were deleted: in four short runs, the same build needed 0.7 to 2.3 times the wall time of curl. So a
-#: figure fails only if it misses its bar by more than this factor.
-CI_FACTOR = 2.5
-#: Maps the title of a bar to the factor by which Backhaul is known to miss it in short runs; docs/performance.md says
-#: why. In continuous integration, such a figure fails only if it is worse by more than the factor WORSENING.
-KNOWN_MISSES = {
-    "16KiB over HTTP/1.1, wall": 1.95,
-    "16KiB over HTTP/1.1, cpu": 1.95,
-    "16KiB over TLS with HTTP/2, wall": 1.7,
-    "16KiB over TLS with HTTP/2, cpu": 1.7,
-    "1MiB over TLS with HTTP/2, wall": 1.3,
-    "uploads over HTTP/1.1, wall": 1.35,
-    "enqueue, one by one": 3.5,
-}
-WORSENING = 2
-
-
-def ci_factor(title):
-    """Returns the factor by which a figure may miss its bar in continuous integration."""
-    return WORSENING * KNOWN_MISSES[title] if title in KNOWN_MISSES else CI_FACTOR
-
 
 def spread(values, form="{:.2f}"):
     """Returns the minimum, the median and the maximum as text. If there is a single round, returns its value."""
@@ -67,15 +45,14 @@ def table(title, results, counts, references):
 
 class Bars:
     """The bars, which Backhaul is required to meet, with the figures of this run. `factor` is 1 if the figure equals
-    its bar, and greater than 1 if the figure breaks the bar. `is_absolute` is true for times and rates, which depend on
-    the machine."""
+    its bar, and greater than 1 if the figure breaks the bar."""
 
     def __init__(self, bars=()):
         self.bars = list(bars)
 
-    def _add(self, title, figure, limit, factor, text, is_absolute=False):
+    def _add(self, title, figure, limit, factor, text):
         self.bars.append({"title": title, "figure": figure, "limit": limit, "factor": factor, "held": factor <= 1,
-                          "is_absolute": is_absolute, "text": text})
+                          "text": text})
 
     def ratio(self, title, figure, choices):
         """Adds a bar for a ratio. Each choice has a ratio, its limit, and the contender to which the ratio is relative.
@@ -84,18 +61,15 @@ class Bars:
         text = ", or ".join(f"{ratio:.2f} × {name} (at most {limit})" for ratio, limit, name in choices)
         self._add(f"{title}, {figure}", ratio, limit, ratio / limit, text)
 
-    def at_most(self, title, figure, limit, unit, is_absolute=False):
-        self._add(title, figure, limit, figure / limit, f"{figure:,.2f} {unit} (at most {limit:,} {unit})", is_absolute)
+    def at_most(self, title, figure, limit, unit):
+        self._add(title, figure, limit, figure / limit, f"{figure:,.2f} {unit} (at most {limit:,} {unit})")
 
-    def at_least(self, title, figure, limit, unit, is_absolute=False):
+    def at_least(self, title, figure, limit, unit):
         factor = limit / figure if figure else float("inf")
-        self._add(title, figure, limit, factor, f"{figure:,.2f} {unit} (at least {limit:,} {unit})", is_absolute)
+        self._add(title, figure, limit, factor, f"{figure:,.2f} {unit} (at least {limit:,} {unit})")
 
     def broken(self):
         return [bar for bar in self.bars if not bar["held"]]
-
-    def broken_in_ci(self):
-        return [bar for bar in self.bars if not bar["is_absolute"] and bar["factor"] > ci_factor(bar["title"])]
 
     def print(self):
         print("\nBars (medians)")

@@ -1,8 +1,8 @@
 """The rows (measurements) of the bench that transfer files. Each row has the files, the network, the programs and the
 bars.
 
-A bar is a limit that the project requires of Backhaul. With `--quick` or `--ci`, a row has fewer files, and the same
-bars.
+A bar is a limit that the project requires of Backhaul. With `--quick`, a row has fewer files, and the same bars. With
+`--counts`, only what is counted is compared with its bar.
 """
 
 from dataclasses import dataclass, field
@@ -47,7 +47,8 @@ def large(limit):
 
 @dataclass(frozen=True)
 class Amount:
-    """The sizes of the files, the number of rounds, and the approximate number of seconds that the row takes."""
+    """The sizes of the files, the number of rounds (0: only counted runs), and the approximate number of seconds that
+    the row takes."""
 
     sizes: tuple
     rounds: int
@@ -63,8 +64,7 @@ class Row:
     name: str
     #: What a full run of the row transfers.
     title: str
-    #: Extent of the run (full, quick or ci) -> amount. A row without the extent "ci" does not run in continuous
-    #: integration: it has no bars, or it measures the same code as another row.
+    #: Extent of the run (full, quick or counts) -> amount. A row without the extent "counts" has no bars for counts.
     amounts: dict
     contenders: tuple
     #: Protocol that is measured -> bars.
@@ -79,14 +79,6 @@ class Row:
     #: Protocol -> bytes that Backhaul may write to its write-ahead log for each file.
     wal_bytes: dict = field(default_factory=dict)
 
-    def contenders_of(self, extent, protocol):
-        """Returns the names of the contenders. In continuous integration, these are Backhaul, curl, and the references
-        of the bars except aria2c, which is slow."""
-        if extent != "ci":
-            return self.contenders
-        needed = {reference for bar in self.bars[protocol] for reference, _ in bar.limits} | {"Backhaul", CURL}
-        return tuple(name for name in self.contenders if name in needed and not name.startswith("aria2c"))
-
 
 NO_SLOWER_THAN_ARIA2C = (wall(1.0, "aria2c none"), wall(1.0, "aria2c"))
 ALL = (*BACKHAUL, CURL, *OTHERS)
@@ -97,14 +89,14 @@ SMALL = (*ALL, *FLOORS)
 ROWS = (
     Row("16KiB", "10,000 × 16 KiB",
         {"full": same(10_000, 16 * KIB, 5, 900), "quick": same(500, 16 * KIB, 1, 15),
-         "ci": same(3_000, 16 * KIB, 3, 14)},
+         "counts": same(500, 16 * KIB, 0, 5)},
         SMALL, {protocol: (wall(1.3), cpu(1.8), *NO_SLOWER_THAN_ARIA2C) for protocol in BOTH},
         wal_bytes={PLAIN: 5 * KIB, TLS: 5 * KIB}),
     Row("1MiB", "1,000 × 1 MiB",
-        {"full": same(1_000, MIB, 5, 600), "quick": same(60, MIB, 1, 10), "ci": same(200, MIB, 1, 6)},
+        {"full": same(1_000, MIB, 5, 600), "quick": same(60, MIB, 1, 10)},
         ALL, {PLAIN: (wall(1.05), *NO_SLOWER_THAN_ARIA2C), TLS: (wall(1.0), *NO_SLOWER_THAN_ARIA2C)}),
     Row("2GiB", "1 × 2 GiB",
-        {"full": same(1, 2 * GIB, 3, 500), "quick": same(1, 128 * MIB, 1, 15), "ci": same(1, 256 * MIB, 1, 8)},
+        {"full": same(1, 2 * GIB, 3, 500), "quick": same(1, 128 * MIB, 1, 15)},
         (*BACKHAUL, CURL, "curl + sync", *OTHERS, "dd, fdatasync"), {PLAIN: (large(0.6),), TLS: (large(0.9),)},
         ceiling="dd, fdatasync"),
     Row("mirror", "1,000 packages of a mirror",
@@ -114,11 +106,10 @@ ROWS = (
         {"full": same(100_000, KIB, 3, 1_000), "quick": same(2_000, KIB, 1, 8)},
         ("Backhaul", CURL, "raw, sync each", "raw, sync all", *FLOORS), {PLAIN: (wall(1.5),)}),
     Row("delayed", "10,000 × 16 KiB at 40 ms of round-trip time and 1 % loss",
-        {"full": same(10_000, 16 * KIB, 3, 500), "quick": same(500, 16 * KIB, 1, 10),
-         "ci": same(700, 16 * KIB, 1, 7)},
+        {"full": same(10_000, 16 * KIB, 3, 500), "quick": same(500, 16 * KIB, 1, 10)},
         ("Backhaul", CURL, "raw, sync each", "raw, sync all"), {protocol: (wall(0.8),) for protocol in BOTH},
         delay=(40, 1)),
     Row("uploads", "1,000 × 1 MiB, uploads",
-        {"full": same(1_000, MIB, 5, 200), "quick": same(60, MIB, 1, 5), "ci": same(200, MIB, 1, 4)},
+        {"full": same(1_000, MIB, 5, 200), "quick": same(60, MIB, 1, 5)},
         (*BACKHAUL, CURL), {PLAIN: (wall(1.05),)}, uploads=True),
 )

@@ -15,7 +15,7 @@ from .workplace import environment
 
 
 class Transfers:
-    """Runs rows. `extent` is full, quick or ci. If `rounds` is set, it replaces each row's number of rounds."""
+    """Runs rows. `extent` is full, quick or counts. If `rounds` is set, it replaces each row's number of rounds."""
 
     def __init__(self, folder, programs, daemon, extent, rounds):
         self._folder, self._programs, self._daemon = folder, programs, daemon
@@ -25,20 +25,23 @@ class Transfers:
     def run(self, row, server, bars):
         """Measures all protocols of a row, and returns its results as values for JSON."""
         amount = row.amounts[self._extent]
-        # The name of the folder differs between two runs of a row.
         files = Files(server.files / self._folder.name, amount.sizes)
         results = []
         for protocol in row.bars:
-            taking_part = [each for each in contenders(self._programs)
-                           if each.name in row.contenders_of(self._extent, protocol)]
+            taking_part = [each for each in contenders(self._programs) if each.name in row.contenders]
             cell = Cell(row, protocol, files, server, taking_part)
+            if self._extent == "counts":
+                cell.contenders = [each for each in taking_part if each.name == "Backhaul"]
+                add_count_bars(bars, cell, self._counted(cell))
+                continue
             if any(contender.needs_recording for contender in taking_part):
                 cell.recording = self._recorded(cell)
             runs = self._timed(cell, self._rounds or amount.rounds)
             counts = self._counted(cell)
             report.table(f"{cell.title}, {report.rounds(runs['Backhaul'])}", cell.labels(runs), cell.labels(counts),
                          ("curl -Z", row.ceiling))
-            add_bars(bars, row, protocol, runs, counts, len(files.sizes))
+            add_ratio_bars(bars, row, protocol, runs)
+            add_count_bars(bars, cell, counts)
             results.append(as_values(row, protocol, files, runs, counts))
             if not cell.is_large:
                 for folder in cell.folders:
@@ -61,7 +64,7 @@ class Transfers:
         """Makes one run that is not timed, and returns its job. `environment` returns the environment for the job."""
         show_progress(f"{cell.name}, {name}: {contender.name}")
         job = self._job(cell, contender, name)
-        measure.run(contender, job, cell.files, cell.server, environment(job))
+        measure.run(contender, job, cell.files, cell.server, environment(job), is_timed=False)
         cell.finish(contender, job, digests=False)
         show_progress("")
         return job
@@ -77,17 +80,12 @@ class Transfers:
         show_progress("")
         return runs
 
-    def _is_counted(self, row, contender):
-        if self._extent == "ci":
-            return bool(row.wal_bytes) and contender.name == "Backhaul"
-        return contender.durable
-
     def _counted(self, cell):
         """Makes separate runs for the contenders that sync their files. These runs count what a contender demands of
         the disk: the syncs and the bytes of the write-ahead log."""
         environment = lambda job: counting_environment(job, self._programs, self._daemon, self._environment)
         return {contender.name: read_counts(self._untimed(cell, contender, "counted", environment))
-                for contender in cell.contenders if self._is_counted(cell.row, contender)}
+                for contender in cell.contenders if contender.durable}
 
     def _job(self, cell, contender, number):
         name = f"{self._folder.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
@@ -121,15 +119,18 @@ class Cell:
         return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
 
 
-def add_bars(bars, row, protocol, runs, counts, file_count):
+def add_ratio_bars(bars, row, protocol, runs):
     for bar in row.bars[protocol]:
         choices = [(median(report.ratios(bar.figure, runs["Backhaul"], runs[reference])), limit, reference)
                    for reference, limit in bar.limits if reference in runs]
         if choices:
             bars.ratio(f"{row.name} over {protocol}", bar.figure, choices)
-    if protocol in row.wal_bytes and "Backhaul" in counts:
-        bars.at_most(f"{row.name} over {protocol}: bytes of the WAL for each file",
-                     counts["Backhaul"].wal_bytes / file_count, row.wal_bytes[protocol], "B")
+
+
+def add_count_bars(bars, cell, counts):
+    if cell.protocol in cell.row.wal_bytes:
+        bars.at_most(f"{cell.name}: bytes of the WAL for each file",
+                     counts["Backhaul"].wal_bytes / len(cell.files.sizes), cell.row.wal_bytes[cell.protocol], "B")
 
 
 def as_values(row, protocol, files, runs, counts):
