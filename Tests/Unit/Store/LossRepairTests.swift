@@ -234,7 +234,7 @@ struct LossRepairTests {
             INSERT INTO claims SELECT 9223372036854775807 - n, 1, 1, 1, '/a', NULL FROM numbers
             """)
         let bytes = FilledStore.file("\(path)/\(Schema.fileName)")
-        for page in 1...8 {
+        for page in Slice.hasAll ? Array(1...8) : [1, 4, 8] {
             var damaged = bytes
             damaged[damaged.count - page * Schema.pageSize + 1_000] ^= 1
             try FilledStore.write(damaged, to: "\(path)/\(page)")
