@@ -102,6 +102,10 @@ def prefix(request, tmp_path):
     return tmp_path / request.param
 
 
+#: For tests that start the Swift compiler, which takes long. A path with a blank is the harder case.
+WITH_BLANK = pytest.mark.parametrize("prefix", ["a prefix"], indirect=True)
+
+
 def test_a_program_built_with_pkg_config_and_rpath_finds_the_library_in_any_folder(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     variables = environment(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
@@ -154,6 +158,7 @@ def test_the_unit_of_the_worker_is_valid(prefix):
     output("systemd-analyze", "verify", "--man=no", prefix / "lib" / "systemd" / "system" / "backhaul-worker.service")
 
 
+@WITH_BLANK
 def test_swift_can_import_the_installed_library(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     source = tmp_path / "host.swift"
@@ -179,6 +184,7 @@ let package = Package(name: "Other", targets: [
 """
 
 
+@WITH_BLANK
 def test_a_swift_package_with_tests_builds_beside_two_installations(system, prefix, tmp_path):
     def run(*words, **variables):
         return output(*system, *words, env=environment(**variables))
