@@ -19,8 +19,8 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # removes unused functions and merges identical functions. Package.swift chooses for each module whether it is optimized
 # for speed or for size. A release build does not check whether two accesses to a variable overlap, because a failed
 # check would end the host's process. Debug builds check this. Debug information would name the folder of the checkout,
-# so two checkouts would have different binaries; debug builds have it. For the same reason the compiler must not put
-# the hash of each module's code into the binary, which it does to save work in incremental builds.
+# so two checkouts would have different binaries. For the same reason the compiler must not put the hash of each
+# module's code into the binary, which it does to save work in incremental builds.
 # The linker resolves each imported function before main, and makes the table of these functions read-only. Code in C,
 # also the inline functions of the system modules, has canaries and checked copies; Swift has canaries by default.
 C_HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
@@ -129,9 +129,10 @@ test: ## everything that must hold, some 30 minutes on two processors
 	@scripts/setup build
 	@scripts/test
 
-# The index for editors would be a quarter of this build. The build tool reads it only to find tests with XCTest.
+# The index for editors would be a quarter of this build, and debug information a tenth. The build tool reads the index
+# only to find tests with XCTest.
 unit-tests: | setup-build
-	swift build --scratch-path $(BUILD)/swift/debug --build-tests --disable-index-store
+	swift build --scratch-path $(BUILD)/swift/debug --build-tests --disable-index-store -debug-info-format none
 
 # The servers of the tests need most of the time, so this target leaves out the modules that talk to servers.
 quick: | setup-build ## after a change: build, and run the unit tests that need no server, in under a minute

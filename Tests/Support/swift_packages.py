@@ -16,7 +16,8 @@ _COMPILER = re.findall(r'"(.*?)"', _FLAGS[1])
 # The index for editors, in which the build tool finds tests, leaves out the declarations of the system's modules: a
 # quarter of the build.
 _COMPILER.append("-index-ignore-system-modules")
-COMMAND = ["swift", "build", "--scratch-path", str(SCRATCH), *(word for one in _COMPILER for word in ("-Xswiftc", one))]
+COMMAND = ["swift", "build", "--scratch-path", str(SCRATCH), "-debug-info-format", "none",
+           *(word for one in _COMPILER for word in ("-Xswiftc", one))]
 #: A test may set other variables, and the compiler has its cache in the home directory.
 _ENVIRONMENT = dict(os.environ)
 
