@@ -60,11 +60,12 @@ struct Limits: DescribedCommand {
     }
 
     private static func lines(_ limits: Backhaul.Limits) -> [String] {
-        [
+        let rows: [(name: String, value: String)] = [
             ("rate", limits.bytesPerSecond.map { Text.size($0) + "/s" } ?? "no limit"),
             ("transfers", String(limits.maximumRunningTasks ?? 0)),
             ("connections", String(limits.maximumConnections ?? 0)),
             ("per origin", limits.connectionsPerOrigin.map { String($0) } ?? "set by each session"),
-        ].map { Text.padded($0.0 + ":", columns: 14) + $0.1 }
+        ]
+        return rows.map { Text.padded($0.name + ":", columns: 14) + $0.value }
     }
 }
