@@ -12,19 +12,26 @@ SIZE = 16 << 10
 #: The instructions for a file are those of the larger run beyond those of the smaller one. So the start of a process
 #: does not count.
 COUNTS = (100, 600)
-#: 1,134,000 were counted with libcurl 7.88, SQLite 3.40 and glibc 2.36. The engine's timers run more often if the
-#: machine is busy.
+#: 1,098,000 to 1,121,000 were counted with libcurl 7.88, SQLite 3.40 and glibc 2.36, and up to 1,177,000 on a busy
+#: machine, where the engine's timers run more often.
 LIMIT = 1_200_000
+ATTEMPTS = 3
 
 
 def measure(folder, programs, server, environment):
-    """Returns the instructions in user mode for each file: those of the host, an embedded engine and all libraries."""
-    small, large = (_count(folder / str(count), programs, server, environment, count) for count in COUNTS)
-    return (large - small) / (COUNTS[1] - COUNTS[0])
+    """Returns the instructions in user mode for each file: those of the host, an embedded engine and all libraries. If
+    the count exceeds the limit, it is repeated, and the least count is returned: a busy machine only adds instructions.
+    """
+    counts = []
+    while len(counts) < ATTEMPTS and min(counts, default=LIMIT + 1) > LIMIT:
+        small, large = (_count(folder / f"{len(counts)}-{count}", programs, server, environment, count)
+                        for count in COUNTS)
+        counts.append((large - small) / (COUNTS[1] - COUNTS[0]))
+    return min(counts)
 
 
 def _count(folder, programs, server, environment, count):
-    files = Files(server.files / f"instructions-{count}", (SIZE,) * count)
+    files = Files(server.files / f"instructions-{folder.name}", (SIZE,) * count)
     job = prepare(files, server, folder)
     # valgrind 3.19 cannot read the debug information of Swift.
     library = folder / "libbackhaul.so.1"

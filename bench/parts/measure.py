@@ -80,11 +80,10 @@ def prepare(files, server, folder, tls=False, uploads=False, recording=None):
                server.certificates.authority, tls, uploads, files.folder, recording)
 
 
-def run(contender, job, files, server, environment, is_timed=True):
+def run(contender, job, files, server, environment):
     """Times one run from fork to exit. wait4(2) waits for the exit without polling, and returns the processor times."""
     command = [os.fspath(word) for word in contender.command(job)]
-    if is_timed:
-        prepare_machine(files.bytes)
+    prepare_machine(files.bytes)
     log = job.scratch / "output"
     with open(log, "wb") as output, open(os.devnull, "rb") as nothing:
         server_before = server.cpu_seconds()

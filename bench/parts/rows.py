@@ -1,8 +1,7 @@
 """The rows (measurements) of the bench that transfer files. Each row has the files, the network, the programs and the
 bars.
 
-A bar is a limit that the project requires of Backhaul. With `--quick`, a row has fewer files, and the same bars. With
-`--counts`, only what is counted is compared with its bar.
+A bar is a limit that the project requires of Backhaul. With `--quick`, a row has fewer files, and the same bars.
 """
 
 from dataclasses import dataclass, field
@@ -47,8 +46,7 @@ def large(limit):
 
 @dataclass(frozen=True)
 class Amount:
-    """The sizes of the files, the number of rounds (0: only counted runs), and the approximate number of seconds that
-    the row takes."""
+    """The sizes of the files, the number of rounds, and the approximate number of seconds that the row takes."""
 
     sizes: tuple
     rounds: int
@@ -64,7 +62,7 @@ class Row:
     name: str
     #: What a full run of the row transfers.
     title: str
-    #: Extent of the run (full, quick or counts) -> amount. A row without the extent "counts" has no bars for counts.
+    #: Extent of the run (full or quick) -> amount.
     amounts: dict
     contenders: tuple
     #: Protocol that is measured -> bars.
@@ -88,8 +86,7 @@ SMALL = (*ALL, *FLOORS)
 
 ROWS = (
     Row("16KiB", "10,000 × 16 KiB",
-        {"full": same(10_000, 16 * KIB, 5, 900), "quick": same(500, 16 * KIB, 1, 15),
-         "counts": same(500, 16 * KIB, 0, 5)},
+        {"full": same(10_000, 16 * KIB, 5, 900), "quick": same(500, 16 * KIB, 1, 15)},
         SMALL, {protocol: (wall(1.3), cpu(1.8), *NO_SLOWER_THAN_ARIA2C) for protocol in BOTH},
         wal_bytes={PLAIN: 5 * KIB, TLS: 5 * KIB}),
     Row("1MiB", "1,000 × 1 MiB",

@@ -15,7 +15,7 @@ from .workplace import environment
 
 
 class Transfers:
-    """Runs rows. `extent` is full, quick or counts. If `rounds` is set, it replaces each row's number of rounds."""
+    """Runs rows. `extent` is full or quick. If `rounds` is set, it replaces each row's number of rounds."""
 
     def __init__(self, folder, programs, daemon, extent, rounds):
         self._folder, self._programs, self._daemon = folder, programs, daemon
@@ -30,10 +30,6 @@ class Transfers:
         for protocol in row.bars:
             taking_part = [each for each in contenders(self._programs) if each.name in row.contenders]
             cell = Cell(row, protocol, files, server, taking_part)
-            if self._extent == "counts":
-                cell.contenders = [each for each in taking_part if each.name == "Backhaul"]
-                add_count_bars(bars, cell, self._counted(cell))
-                continue
             if any(contender.needs_recording for contender in taking_part):
                 cell.recording = self._recorded(cell)
             runs = self._timed(cell, self._rounds or amount.rounds)
@@ -64,7 +60,7 @@ class Transfers:
         """Makes one run that is not timed, and returns its job. `environment` returns the environment for the job."""
         show_progress(f"{cell.name}, {name}: {contender.name}")
         job = self._job(cell, contender, name)
-        measure.run(contender, job, cell.files, cell.server, environment(job), is_timed=False)
+        measure.run(contender, job, cell.files, cell.server, environment(job))
         cell.finish(contender, job, digests=False)
         show_progress("")
         return job
