@@ -22,6 +22,10 @@ def measure(folder, programs, server, environment):
     """Returns the instructions in user mode for each file: those of the host, an embedded engine and all libraries. If
     the count exceeds the limit, it is repeated, and the least count is returned: a busy machine only adds instructions.
     """
+    # valgrind 3.19 cannot read the debug information of Swift.
+    subprocess.run(["objcopy", "--strip-debug", programs.parent / "lib/libbackhaul.so.1", folder / "libbackhaul.so.1"],
+                   check=True)
+    environment = {**environment, "LD_LIBRARY_PATH": str(folder)}
     counts = []
     while len(counts) < ATTEMPTS and min(counts, default=LIMIT + 1) > LIMIT:
         small, large = (_count(folder / f"{len(counts)}-{count}", programs, server, environment, count)
@@ -33,12 +37,9 @@ def measure(folder, programs, server, environment):
 def _count(folder, programs, server, environment, count):
     files = Files(server.files / f"instructions-{folder.name}", (SIZE,) * count)
     job = prepare(files, server, folder)
-    # valgrind 3.19 cannot read the debug information of Swift.
-    library = folder / "libbackhaul.so.1"
-    subprocess.run(["objcopy", "--strip-debug", programs.parent / "lib/libbackhaul.so.1", library], check=True)
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *bench_host(programs, "embedded", job)],
-        env={**environment, "LD_LIBRARY_PATH": str(folder)}, stderr=subprocess.PIPE, text=True, check=False)
+        env=environment, stderr=subprocess.PIPE, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
         raise Wrong(f"valgrind ended with {done.returncode}: {done.stderr.strip()[-2000:]}")

@@ -36,8 +36,7 @@ class Transfers:
             counts = self._counted(cell)
             report.table(f"{cell.title}, {report.rounds(runs['Backhaul'])}", cell.labels(runs), cell.labels(counts),
                          ("curl -Z", row.ceiling))
-            add_ratio_bars(bars, row, protocol, runs)
-            add_count_bars(bars, cell, counts)
+            add_bars(bars, cell, runs, counts)
             results.append(as_values(row, protocol, files, runs, counts))
             if not cell.is_large:
                 for folder in cell.folders:
@@ -115,18 +114,16 @@ class Cell:
         return {f"{name} (1.1)" if name in other else name: value for name, value in values.items()}
 
 
-def add_ratio_bars(bars, row, protocol, runs):
+def add_bars(bars, cell, runs, counts):
+    row, protocol = cell.row, cell.protocol
     for bar in row.bars[protocol]:
         choices = [(median(report.ratios(bar.figure, runs["Backhaul"], runs[reference])), limit, reference)
                    for reference, limit in bar.limits if reference in runs]
         if choices:
-            bars.ratio(f"{row.name} over {protocol}", bar.figure, choices)
-
-
-def add_count_bars(bars, cell, counts):
-    if cell.protocol in cell.row.wal_bytes:
+            bars.ratio(cell.name, bar.figure, choices)
+    if protocol in row.wal_bytes:
         bars.at_most(f"{cell.name}: bytes of the WAL for each file",
-                     counts["Backhaul"].wal_bytes / len(cell.files.sizes), cell.row.wal_bytes[cell.protocol], "B")
+                     counts["Backhaul"].wal_bytes / len(cell.files.sizes), row.wal_bytes[protocol], "B")
 
 
 def as_values(row, protocol, files, runs, counts):
