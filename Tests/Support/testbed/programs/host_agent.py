@@ -145,6 +145,8 @@ class HostAgent:
         have ended.
 
         The number of rounds depends on timing. So without `count`, the result has the end of the last round only.
+
+        Fails if these events do not come within `timeout` seconds.
         """
         events = []
         for event in self.sessions[0].events(timeout=timeout):
@@ -152,8 +154,8 @@ class HostAgent:
                 continue
             events.append(event)
             if event.is_session_finished if count is None else len(events) == count:
-                break
-        return events
+                return events
+        raise AssertionError(f"after {timeout} s, there are only these events: {events}")
 
     def has_later_round(self, event):
         """Returns whether a later round has ended or will end."""
