@@ -66,7 +66,8 @@ def test_a_stream_of_asyncio_ends_with_an_exception_if_its_session_or_applicatio
         store, stream, closed, closing):
     error = after_close(store, stream, closed, closing)
     assert isinstance(error, InvalidHandle)
-    assert str(error) == f"the {closed} is closed; open it again"
+    # On a busy machine, the stream may still wait for the reply to a poll. Then the ticket of this poll is closed.
+    assert str(error) in (f"the {closed} is closed; open it again", "the ticket or its application was closed")
 
 
 @pytest.mark.parametrize("closed", ["session", "application"])
