@@ -125,7 +125,7 @@ fleet-demo: ## one minute with three workers of a fleet: one is killed, one stop
 	@$(MAKE) --no-print-directory $(COMMAND)
 	@scripts/fleet-demo $(COMMAND)
 
-test: ## everything that must hold, some 20 minutes on two processors
+test: ## everything that must hold, 13 to 22 minutes on two processors
 	@scripts/setup build
 	@scripts/test
 
