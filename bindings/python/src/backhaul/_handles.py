@@ -9,7 +9,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from ._constants import Status
 from ._ctypes import bh_application, bh_batch, bh_error, bh_session, bh_ticket
-from ._errors import error_for, error_from
+from ._errors import BackhaulError, error_for, error_from
 from ._library import library
 from ._numbers import START
 from ._waiting import Waiters
@@ -65,8 +65,11 @@ class Handle(Generic[Pointer]):
         BH_INVALID_HANDLE."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
-            raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
+            raise self.closed_error()
         return pointer
+
+    def closed_error(self) -> BackhaulError:
+        return error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
 
     @property
     def closed(self) -> bool:

@@ -114,7 +114,10 @@ class Ticket(Generic[Result]):
                 try:
                     self._outcome = (self._read(self._handle), None)
                 except BackhaulError as error:
-                    self._outcome = (None, error.with_traceback(None))
+                    # The library's message names the ticket, but the close of the application has closed the ticket.
+                    is_closed = isinstance(error, InvalidHandle) and self._application.closed
+                    reason = self._application.closed_error() if is_closed else error.with_traceback(None)
+                    self._outcome = (None, reason)
                 self._handle.close()
         result, failure = self._outcome
         if failure is not None:
