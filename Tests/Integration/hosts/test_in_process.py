@@ -41,6 +41,7 @@ def test_several_threads_can_use_one_session_at_the_same_time(store, misbehaving
                 ended |= {event.key} - {None}
                 if len(ended) == 200:
                     break
+            assert len(ended) == 200
             assert len(os.listdir(downloads)) == 200
 
 

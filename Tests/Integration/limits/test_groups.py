@@ -54,7 +54,7 @@ def test_a_finished_group_that_gets_new_tasks_finishes_again(misbehaving, one):
         events = one.wait_for()
         assert finished(events) == [("album", count, 0, 0)]
         one.acknowledge(events)
-    assert list(one.attention()) == []
+    assert one.unacknowledged() == []
 
 
 def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving, one):

@@ -157,6 +157,10 @@ class HostAgent:
                 return events
         raise AssertionError(f"after {timeout} s, there are only these events: {events}")
 
+    def unacknowledged(self):
+        """Returns the events that are available now, without a wait for further events."""
+        return list(self.sessions[0].events(timeout=0))
+
     def has_later_round(self, event):
         """Returns whether a later round has ended or will end."""
         session = self.sessions[0]
