@@ -133,15 +133,24 @@ struct ClientState: Sendable {
         return .command(sequence: sequence, repliedThrough: min(repliedThrough, sequence - 1), command)
     }
 
-    /// Takes a reply. Returns the call-back of the command. The caller calls this call-back after it has released the
-    /// lock.
-    mutating func replied(_ sequence: UInt64, _ reply: Reply) -> ReplyHandler? {
+    /// Takes a reply. Returns the call-back of the command, and its argument. The caller calls this call-back after it
+    /// has released the lock.
+    mutating func replied(_ sequence: UInt64, _ reply: Reply) -> (waiting: ReplyHandler, outcome: Reply)? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
             if reattaching.isEmpty { resend() }
             return nil
         }
-        return pending.removeValue(forKey: sequence)?.waiting
+        guard let sent = pending.removeValue(forKey: sequence) else { return nil }
+        return (sent.waiting, outcome(of: sent.command, reply))
+    }
+
+    /// An engine does not know a handle that it could not attach again. The host gets the reason for this.
+    private func outcome(of command: Command, _ reply: Reply) -> Reply {
+        guard case .failed(let failure) = reply, failure.status == .invalidHandle, let handle = command.handle,
+            let reason = sessions[handle]?.failure
+        else { return reply }
+        return .failed(reason)
     }
 
     // MARK: The engine
@@ -404,6 +413,23 @@ extension Command {
         switch self {
         case .createSession(_, _, _, let waits), .attachSession(_, _, _, let waits): waits
         default: false
+        }
+    }
+
+    /// The handle whose session the command is for. Nil for a command that gets a session for its handle.
+    fileprivate var handle: HandleID? {
+        switch self {
+        case .configuration(let handle), .updateConfiguration(let handle, _), .enqueue(let handle, _),
+            .poll(let handle, _, _), .acknowledge(let handle, _), .complete(let handle, _), .tasks(let handle, _, _, _),
+            .control(let handle, _, _), .claim(let handle, _, _, _), .invalidate(let handle, _),
+            .challenges(let handle), .respond(let handle, _, _, _), .watchProgress(let handle, _),
+            .attempts(let handle, _), .attemptsOfTasks(let handle, _), .history(let handle, _, _),
+            .waits(let handle, _), .waitsOfTasks(let handle, _), .setActivity(let handle, _),
+            .removeActivity(let handle, _), .activities(let handle):
+            handle
+        case .createSession, .attachSession, .stopWaiting, .closeSession, .sessions, .engine, .setLaunch, .launches,
+            .currentLaunch, .setLimits, .limits, .conditions, .holds, .setNetwork, .networks, .metrics, .applications:
+            nil
         }
     }
 }

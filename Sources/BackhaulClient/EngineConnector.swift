@@ -254,8 +254,7 @@ struct EngineConnector: Sendable {
     static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
         switch message {
         case .reply(let sequence, let reply):
-            let waiting = state.change { $0.replied(sequence, reply) }
-            waiting?(reply)
+            if let (waiting, outcome) = state.change({ $0.replied(sequence, reply) }) { waiting(outcome) }
         case .notice(let notice): state.change { $0.received(notice) }
         case .welcome, .goodbye: break
         }

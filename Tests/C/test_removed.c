@@ -97,9 +97,22 @@ static void the_handles_also_end_if_the_engine_is_another_process(void) {
     end(engine);
 }
 
+static void a_removed_session_can_be_completed_with_the_next_engine(void) {
+    pid_t engine = start_engine();
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_batch *batch = NULL;
+    invalidate(session);
+    CHECK_STATUS(BH_INVALIDATED, bh_session_poll(session, 0, 1, 60000, &batch, &error));
+    end(engine);
+    CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, &error));
+    bh_application_close(application);
+}
+
 MAIN(CONSUMER_TEST(no_call_with_a_handle_of_a_removed_session_succeeds),
      CONSUMER_TEST(a_poll_that_waits_ends_when_another_handle_invalidates_the_session),
      CONSUMER_TEST(the_descriptors_of_all_handles_become_readable),
      CONSUMER_TEST(a_session_with_an_unacknowledged_event_works_until_the_acknowledgement),
      CONSUMER_TEST(a_new_session_with_the_identifier_of_a_removed_one_has_its_own_handles),
-     TEST(the_handles_also_end_if_the_engine_is_another_process))
+     TEST(the_handles_also_end_if_the_engine_is_another_process),
+     TEST(a_removed_session_can_be_completed_with_the_next_engine))

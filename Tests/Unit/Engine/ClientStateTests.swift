@@ -51,8 +51,8 @@ struct ClientStateTests {
 
     /// Delivers the reply to a command that the host has sent.
     private mutating func reply(_ sequence: UInt64) {
-        let waiting = state.replied(sequence, .done)
-        #expect(waiting != nil)
+        let replied = state.replied(sequence, .done)
+        #expect(replied != nil)
     }
 
     /// Adds a session that the first engine has attached.
@@ -122,6 +122,23 @@ struct ClientStateTests {
             #expect(taken == failure)
             #expect(!isReadable(descriptor.number))
         }
+    }
+
+    @Test("a command of a handle that an engine cannot attach again gets the reason, also if it was sent before")
+    mutating func commandOfRefusedHandle() throws {
+        let (handle, _) = try attach("s")
+        _ = connect()
+        state.disconnected()
+        send(.tasks(handle, TaskSelection(), after: .zero, maximum: 1))
+        send(.sessions(after: ""))
+        let next = connect()
+        _ = state.replied(next.commands[0].sequence, .failed(failure))
+        let unknown = Failure(.invalidHandle, "the session is not attached; attach it first")
+        var outcomes: [Reply?] = []
+        for (sequence, _, command) in next.commands.dropFirst() where command != .closeSession(handle) {
+            outcomes.append(state.replied(sequence, .failed(unknown))?.outcome)
+        }
+        #expect(outcomes == [.failed(failure), .failed(unknown)])
     }
 
     private let failure = Failure(.storeFull, "the disk is full")
