@@ -85,10 +85,12 @@ class LiveScreen:
         self.stream.feed(data)
         return True
 
-    def until(self, pattern):
-        """Reads until a line of the screen matches the pattern, and returns this line."""
+    def until(self, pattern, row=None):
+        """Reads until a line of the screen, or the line in this row, matches the pattern, and returns this line. The
+        terminal may get a line of the screen in parts, so the pattern is all that the caller expects of the line."""
         limit = time.monotonic() + 60
-        while not (found := [line for line in self.lines if re.search(pattern, line)]):
+        rows = slice(row, None if row is None else row + 1)
+        while not (found := [line for line in self.lines[rows] if re.search(pattern, line)]):
             assert time.monotonic() < limit, "\n".join(self.lines)
             self.read()
         return found[0]
@@ -131,10 +133,10 @@ def test_the_screen_shows_running_waiting_and_failed_transfers_of_all_sessions(b
     backhaul("add", "--session", "photos", "--attempts", "1", f"{slow.url}/absent")
     screen = LiveScreen(backhaul)
     screen.until(r"one\.bin .*%.* left$")
-    assert re.search(r"photos +two\.bin +earliest start until (tomorrow )?\d\d:\d\d", screen.until("two.bin"))
-    assert re.search(r"photos +absent +failed: the server responded with status 404$", screen.until("absent +failed"))
-    assert screen.lines[1].startswith("1 running  1 waiting  1 failed")
-    assert re.fullmatch(r"backhaul watch  \S.* daemon \d+", screen.lines[0])
+    screen.until(r"photos +two\.bin +earliest start until (tomorrow )?\d\d:\d\d")
+    screen.until(r"photos +absent +failed: the server responded with status 404$")
+    screen.until("^1 running  1 waiting  1 failed", row=1)
+    screen.until(r"^backhaul watch  \S.* daemon \d+$", row=0)
     screen.type("q")
     assert screen.end() == 0
     assert screen.is_restored
@@ -173,9 +175,9 @@ def test_the_screen_shows_all_applications_and_keys_change_the_selected_one(back
     for words in ([], ["--application", "org.example.photos"]):
         backhaul("add", "--suspended", *words, f"{slow.url}/one.bin", "-o", backhaul.here / f"{len(words)}.bin")
     screen = LiveScreen(backhaul, columns=120)
-    assert re.search(r"NO\. APPLICATION +NAME", screen.until("APPLICATION"))
-    assert re.search(r"^ +1 backhaul +0\.bin", screen.until(r"0\.bin"))
-    assert re.search(r"^ +2 org\.example\.photos +2\.bin", screen.until(r"2\.bin"))
+    screen.until(r"NO\. APPLICATION +NAME")
+    screen.until(r"^ +1 backhaul +0\.bin")
+    screen.until(r"^ +2 org\.example\.photos +2\.bin")
     screen.type("jr")
     screen.until("1 transfer resumed")
     screen.until(r"2\.bin .*left$")
@@ -277,7 +279,7 @@ def test_the_screen_follows_the_size_of_the_terminal(backhaul, slow):
     screen.until("one.bin")
     screen.resize(120, 40)
     screen.until(r"SIZE")
-    assert screen.lines[39].startswith("? keys")
+    screen.until(r"^\? keys", row=39)
     screen.resize(30, 8)
     screen.until_gone("SIZE")
     screen.until("susp")
@@ -285,7 +287,7 @@ def test_the_screen_follows_the_size_of_the_terminal(backhaul, slow):
     screen.until("^backh$")
     screen.resize(80, 24)
     screen.until("one.bin .*suspended")
-    assert screen.lines[23].startswith("? keys")
+    screen.until(r"^\? keys", row=23)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
