@@ -1,4 +1,6 @@
-// Allocations that fail. Swift ends the process if there is no memory, but SQLite, libcurl and libuv report it.
+// Allocations that fail. Swift ends the process if there is no memory, but SQLite, libcurl and libuv report it. Only if
+// libuv cannot enlarge its table of descriptors, which is its only use of realloc(3), it ends the process, too
+// (https://github.com/libuv/libuv/issues/4755).
 
 #define _GNU_SOURCE
 #include "simulated.h"
@@ -15,6 +17,7 @@ enum { MAXIMUM_RANGES = 64 };
 // The code of the libraries whose allocations may fail.
 static struct {
     uintptr_t start, end;
+    bool is_libuv;
 } ranges[MAXIMUM_RANGES];
 static size_t range_count;
 
@@ -25,27 +28,29 @@ static int add_ranges(struct dl_phdr_info *library, size_t size, void *context) 
     for (size_t i = 0; i < library->dlpi_phnum && range_count < MAXIMUM_RANGES; i++) {
         const ElfW(Phdr) *part = &library->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
-        ranges[range_count].start = library->dlpi_addr + part->p_vaddr;
-        ranges[range_count++].end = library->dlpi_addr + part->p_vaddr + part->p_memsz;
+        uintptr_t start = library->dlpi_addr + part->p_vaddr;
+        ranges[range_count].start = start;
+        ranges[range_count].end = start + part->p_memsz;
+        ranges[range_count++].is_libuv = strstr(name, "libuv");
     }
     return 0;
 }
 
 void sim_let_allocations_fail(void) { dl_iterate_phdr(add_ranges, NULL); }
 
-static bool fails(const void *caller) {
+static bool fails(const void *caller, bool resizes) {
     for (size_t i = 0; i < range_count; i++)
         if ((uintptr_t)caller >= ranges[i].start && (uintptr_t)caller < ranges[i].end)
-            return sim_call_fails(SIM_MEMORY);
+            return !(resizes && ranges[i].is_libuv) && sim_call_fails(SIM_MEMORY);
     return false;
 }
 
-void *malloc(size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+void *malloc(size_t size) { return fails(__builtin_return_address(0), false) ? NULL : __libc_malloc(size); }
 
 void *calloc(size_t count, size_t size) {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+    return fails(__builtin_return_address(0), false) ? NULL : __libc_calloc(count, size);
 }
 
 void *realloc(void *memory, size_t size) {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+    return fails(__builtin_return_address(0), true) ? NULL : __libc_realloc(memory, size);
 }

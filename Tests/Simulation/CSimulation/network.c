@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -36,6 +37,7 @@ struct sim_connection {
     bool is_open;   // the connection is made
     bool is_paused; // the server reads nothing
     bool ends, resets;
+    uint64_t received; // how many bytes have arrived at the program
     int64_t last_arrival[2]; // bytes do not overtake others: to the server, to the program
     struct sockaddr_in own, peer;
     struct queue sent, arrived;
@@ -154,6 +156,7 @@ static void arrive_at_program(void *context) {
     struct delivery *delivery = context;
     sim_connection *connection = delivery->connection;
     if (delivery->count) put(&connection->arrived, delivery->bytes, delivery->count);
+    connection->received += delivery->count;
     connection->ends |= delivery->ends;
     if (delivery->resets) {
         connection->resets = true;
@@ -283,7 +286,11 @@ ssize_t recv(int descriptor, void *bytes, size_t count, int flags) {
 int getsockopt(int descriptor, int level, int name, void *value, socklen_t *size) {
     sim_connection *connection = connection_of(descriptor);
     if (!connection || level != SOL_SOCKET || name != SO_ERROR) {
-        if (connection && level == IPPROTO_TCP) return 0;
+        if (connection && level == IPPROTO_TCP) {
+            struct tcp_info info = {.tcpi_bytes_received = name == TCP_INFO ? connection->received : 0};
+            memcpy(value, &info, *size < sizeof info ? *size : sizeof info);
+            return 0;
+        }
         int result = REAL(getsockopt)(descriptor, level, name, value, size);
         if (!result && level == SOL_SOCKET && name == SO_PEERCRED) sim_set_peer(descriptor, value);
         return result;
