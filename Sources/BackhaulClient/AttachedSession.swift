@@ -9,12 +9,12 @@ struct AttachedSession: Sendable {
     let descriptor: EventFD
     var isAttached = false
     /// Why the handle does not work any more; nil while the handle works. A handle stops working if a new engine cannot
-    /// attach the session, or if the host completes the session and thereby ends the handle.
+    /// attach the session, if the session is removed, or if the host completes the session and thereby ends the handle.
     private(set) var failure: Failure?
     /// Whether the session was removed. The engine then forgets the handle when the host closes it.
     private(set) var isRemoved = false
-    /// Whether the host has not got the failure yet. Until then the descriptors of the session are readable, so that an
-    /// event loop calls a function, which returns the failure.
+    /// Whether no call with the ended handle has returned the failure yet. Until then the descriptors of the session are
+    /// readable, so that an event loop calls a function, which returns the failure.
     private var isFailureNews = false
     /// Whether no engine can be used, and no poll of the handle has got this failure yet.
     private var isOutageNews = false

@@ -133,20 +133,20 @@ struct ClientState: Sendable {
         return .command(sequence: sequence, repliedThrough: min(repliedThrough, sequence - 1), command)
     }
 
-    /// Takes a reply. Returns the call-back of the command, and its argument. The caller calls this call-back after it
-    /// has released the lock.
-    mutating func replied(_ sequence: UInt64, _ reply: Reply) -> (waiting: ReplyHandler, outcome: Reply)? {
+    /// Takes a reply. Returns the call-back of the command, and the reply for it. The caller calls this call-back after
+    /// it has released the lock.
+    mutating func replied(_ sequence: UInt64, _ reply: Reply) -> (waiting: ReplyHandler, reply: Reply)? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
             if reattaching.isEmpty { resend() }
             return nil
         }
         guard let sent = pending.removeValue(forKey: sequence) else { return nil }
-        return (sent.waiting, outcome(of: sent.command, reply))
+        return (sent.waiting, explained(reply, to: sent.command))
     }
 
-    /// An engine does not know a handle that it could not attach again. The host gets the reason for this.
-    private func outcome(of command: Command, _ reply: Reply) -> Reply {
+    /// An engine does not know a handle that has ended. The host gets the reason of the end.
+    private func explained(_ reply: Reply, to command: Command) -> Reply {
         guard case .failed(let failure) = reply, failure.status == .invalidHandle, let handle = command.handle,
             let reason = sessions[handle]?.failure
         else { return reply }
@@ -416,7 +416,8 @@ extension Command {
         }
     }
 
-    /// The handle whose session the command is for. Nil for a command that gets a session for its handle.
+    /// The handle that the engine must know. Nil for the commands that open and close a handle, and for those without
+    /// one.
     fileprivate var handle: HandleID? {
         switch self {
         case .configuration(let handle), .updateConfiguration(let handle, _), .enqueue(let handle, _),

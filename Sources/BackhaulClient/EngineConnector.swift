@@ -254,7 +254,7 @@ struct EngineConnector: Sendable {
     static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
         switch message {
         case .reply(let sequence, let reply):
-            if let (waiting, outcome) = state.change({ $0.replied(sequence, reply) }) { waiting(outcome) }
+            if let (waiting, reply) = state.change({ $0.replied(sequence, reply) }) { waiting(reply) }
         case .notice(let notice): state.change { $0.received(notice) }
         case .welcome, .goodbye: break
         }

@@ -53,8 +53,12 @@ public final class SessionClient: Sendable {
         let deliveredThrough = application.state.withLock { $0.sessions[handle]?.returnedThrough ?? .zero }
         application.send(.complete(handle, deliveredThrough: deliveredThrough)) { [application, handle] reply in
             if reply == .completed(endsHandle: true) { application.state.change { $0.completed(handle) } }
-            // An engine that began after the session was removed does not know the handle.
-            ticket.complete(with: .reply(reply == .failed(.sessionRemoved) ? .done : reply))
+            // An engine may not know the handle of a session that is removed or completed. `ClientState` then puts the
+            // reason in the place of its reply.
+            if case .failed(let failure) = reply, [.invalidated, .completed].contains(failure.status) {
+                return ticket.complete(with: .reply(.done))
+            }
+            ticket.complete(with: .reply(reply))
         }
         return ticket
     }

@@ -87,7 +87,7 @@ class LiveScreen:
 
     def until(self, pattern, row=None):
         """Reads until a line of the screen, or the line in this row, matches the pattern, and returns this line. The
-        terminal may get a line of the screen in parts, so the pattern is all that the caller expects of the line."""
+        terminal may get a line of the screen in parts, so the pattern contains all that the caller expects."""
         limit = time.monotonic() + 60
         rows = slice(row, None if row is None else row + 1)
         while not (found := [line for line in self.lines[rows] if re.search(pattern, line)]):

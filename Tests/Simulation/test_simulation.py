@@ -55,7 +55,7 @@ def test_a_failure_of_any_call_on_the_system_breaks_no_promise(simulate, pytestc
     assert status == 0 and not output.startswith("1 runs,"), output
 
 
-#: The histories have a daemon, two programs of which one is the engine, and uploads.
+#: In this order, the histories have a daemon; two programs, of which one is the engine; and uploads.
 @pytest.mark.parametrize("seed", [16, 18, 25])
 def test_a_failure_of_any_allocation_in_a_library_breaks_no_promise(simulate, pytestconfig, seed):
     status, output = simulate("--seed", seed, "--allocation-stride", 450 * pytestconfig.getoption("--stride"))

@@ -57,6 +57,18 @@ final class CommandCall {
 
     // MARK: Replies
 
+    /// Replies with the failure. But if this engine could not attach the command's handle again, an earlier engine may
+    /// have performed the command, and its reply is repeated.
+    func refuse(_ failure: Failure) {
+        guard failure.status == .invalidHandle, let commandID else { return reply(.failure(failure)) }
+        read(
+            { (transaction) throws(Failure) in
+                try transaction.commands.reply(to: commandID).map { (bytes) throws(Failure) in
+                    try Wire.decodeReply(bytes)
+                }
+            }, reply: { stored in stored ?? .failed(failure) })
+    }
+
     /// Sends the reply, if the client is still connected.
     func reply(_ result: Result<Reply, Failure>) {
         if isConnected { connection.reply(sequence, result) }

@@ -104,7 +104,7 @@ final class CommandReceiver {
             do throws(Failure) {
                 try CommandHandler(call: call).handle(command)
             } catch {
-                connection.reply(sequence, .failed(error))
+                call.refuse(error)
             }
         case .credit(let handle, let credit): engine.clients.events.granted(connection, handle, credit)
         }

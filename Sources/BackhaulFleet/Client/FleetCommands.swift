@@ -60,6 +60,10 @@ final class FleetCommands {
                 return deferred(reply, waits: waits, Waiting(sequence: sequence, handle: handle, command: command))
             case .enqueue(let handle, let requests):
                 let id = CommandID(client: hello.client, sequence: sequence)
+                // If the handle could not be attached again, an earlier connection may have performed the command.
+                if handles[handle] == nil, let results = try Enqueue.earlierResults(of: id, in: database) {
+                    return .enqueued(results)
+                }
                 return .enqueued(try enqueue(requests, by: handle, id, repliedThrough: repliedThrough))
             default: return try perform(command)
             }

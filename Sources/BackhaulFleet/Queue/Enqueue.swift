@@ -21,7 +21,7 @@ struct Enqueue {
                     WHERE id = $1 FOR UPDATE
                     """, [.id(session)])
                 guard let row = locked.first else { throw FleetError(.sessionRemoved) }
-                if let reply = try earlierReply(client, command.sequence) { return reply }
+                if let results = try Self.earlierResults(of: command, in: database) { return results }
                 if row.bool(2) { throw FleetError(.invalidated, "the session is invalidated and takes no tasks") }
                 let results = try insert(
                     requests, round: row.integer(0) == 0 ? row.integer(1) + 1 : row.integer(1),
@@ -43,10 +43,13 @@ struct Enqueue {
         }
     }
 
-    private func earlierReply(_ client: String, _ sequence: UInt64) throws(FleetError) -> [Enqueued]? {
+    /// Returns the results of the command if it was performed, and nil otherwise.
+    static func earlierResults(
+        of command: CommandID, in database: DatabaseConnection
+    ) throws(FleetError) -> [Enqueued]? {
         let rows = try database.run(
             "SELECT reply FROM backhaul.replies WHERE client = $1 AND sequence = $2",
-            [.text(client), .unsigned(sequence)])
+            [.text(command.client.text), .unsigned(command.sequence)])
         guard let row = rows.first else { return nil }
         let reply = try FleetError.wrapping(try Wire.decodeReply(row.bytes(0)))
         guard case .enqueued(let results) = reply else { return nil }

@@ -47,21 +47,25 @@ struct HostQueue {
                 """, [.integer(row.integer(0))])
             return true
         }
-        var opened = try find(configuration.identifier, application: application)
+        let name = configuration.identifier
+        var opened = try find(name, application: application)
+        if try isInvalidating(opened.id) {
+            throw FleetError(.invalidated, "the session \(name) is invalidated and is being removed")
+        }
         opened.isNew = isNew
         return opened
     }
 
+    /// Finds a session, also if it is invalidated: its events can still be read.
     func find(_ name: String, application: Int64) throws(FleetError) -> OpenedSession {
         let rows = try database.run(
             """
-            SELECT id, newest_event, (SELECT count(*) FROM backhaul.events WHERE session = s.id), is_invalidating
+            SELECT id, newest_event, (SELECT count(*) FROM backhaul.events WHERE session = s.id)
             FROM backhaul.sessions s WHERE application = $1 AND name = $2
             """, [.integer(application), .text(name)])
         guard let row = rows.first else {
             throw FleetError(.notFound, "the application has no session \(name); create it")
         }
-        if row.bool(3) { throw FleetError(.invalidated, "the session \(name) is invalidated and is being removed") }
         return OpenedSession(
             id: SessionID(rawValue: row.unsigned(0)), isNew: false, newest: EventID(rawValue: row.unsigned(1)),
             unacknowledged: row.unsigned(2))
@@ -143,10 +147,13 @@ struct HostQueue {
         try removeIfFinished(session)
     }
 
+    private func isInvalidating(_ session: SessionID) throws(FleetError) -> Bool {
+        try !database.run("SELECT 1 FROM backhaul.sessions WHERE id = $1 AND is_invalidating", [.id(session)]).isEmpty
+    }
+
     /// A later session with the same name continues the numbers of the events.
     func removeIfFinished(_ session: SessionID) throws(FleetError) {
-        let isInvalidating = "SELECT 1 FROM backhaul.sessions WHERE id = $1 AND is_invalidating"
-        guard try !database.run(isInvalidating, [.id(session)]).isEmpty else { return }
+        guard try isInvalidating(session) else { return }
         // A transaction is repeated after a deadlock, for example with the removal of old tasks.
         _ = try database.transaction { () throws(FleetError) in
             try database.run(

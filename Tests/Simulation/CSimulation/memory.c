@@ -1,6 +1,7 @@
-// Allocations that fail. Swift ends the process if there is no memory, but SQLite, libcurl and libuv report it. Only if
-// libuv cannot enlarge its table of descriptors, which is its only use of realloc(3), it ends the process, too
-// (https://github.com/libuv/libuv/issues/4755).
+// Allocations that fail. Swift ends the process if there is no memory, but SQLite, libcurl and libuv report it. There
+// is one exception: libuv ends the process if it cannot enlarge its table of descriptors
+// (https://github.com/libuv/libuv/issues/4755). Of its functions that the library uses, only this one calls realloc(3).
+// So realloc(3) never fails for libuv.
 
 #define _GNU_SOURCE
 #include "simulated.h"

@@ -288,7 +288,8 @@ int getsockopt(int descriptor, int level, int name, void *value, socklen_t *size
     if (!connection || level != SOL_SOCKET || name != SO_ERROR) {
         if (connection && level == IPPROTO_TCP) {
             struct tcp_info info = {.tcpi_bytes_received = name == TCP_INFO ? connection->received : 0};
-            memcpy(value, &info, *size < sizeof info ? *size : sizeof info);
+            if (*size > sizeof info) *size = sizeof info;
+            memcpy(value, &info, *size);
             return 0;
         }
         int result = REAL(getsockopt)(descriptor, level, name, value, size);

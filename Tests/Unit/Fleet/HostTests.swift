@@ -301,6 +301,20 @@ struct HostTests {
         #expect(try fleet.enqueue([fleet.request("one")], in: session) == first)
     }
 
+    @Test("a repeated enqueue command has the first reply, also if its session cannot be attached again")
+    func repeatedWithoutSession() throws {
+        let hello = Hello(client: ClientID(high: 0, low: 1), application: "org.example.test", process: getpid())
+        let handle = HandleID(rawValue: 1)
+        let create = Command.createSession(SessionConfiguration(identifier: "files"), .produce, handle, waits: false)
+        let first = try FleetCommands(DatabaseConnection(fleet.address), hello)
+        _ = try first.perform(create, 1, repliedThrough: 0)
+        let enqueue = Command.enqueue(handle, [fleet.request("one")])
+        let reply = try first.perform(enqueue, 2, repliedThrough: 0)
+        guard case .enqueued = reply else { throw Failure(.internal, "no enqueue") }
+        let second = try FleetCommands(DatabaseConnection(fleet.address), hello)
+        #expect(try second.perform(enqueue, 2, repliedThrough: 0) == reply)
+    }
+
     @Test("an invalidated session is removed after its last event is acknowledged")
     func invalidate() throws {
         let session = try session(client)
@@ -308,6 +322,21 @@ struct HostTests {
         #expect(try reply(session.submit { .invalidate($0, cancelTasks: true) }) == .done)
         let events = try events(session, count: 2)
         #expect(try reply(session.acknowledge(.through(events[1].id))) == .count(2))
+        #expect(try reply(client.sessions()) == .sessions([], more: false))
+    }
+
+    @Test("an invalidated session can be attached until its events are acknowledged, but not created")
+    func attachInvalidated() throws {
+        let first = try session(client)
+        _ = try enqueue(first, [fleet.request("one")])
+        #expect(try reply(first.submit { .invalidate($0, cancelTasks: true) }) == .done)
+        first.close()
+        let failure = #expect(throws: Failure.self) { try session(client) }
+        #expect(failure?.status == .invalidated)
+        let attached = try outcome(client.attachSession("files", .consume))
+        guard case .session(let second, _) = attached else { throw Failure(.internal, "no session") }
+        let events = try events(second, count: 2)
+        #expect(try reply(second.acknowledge(.through(events[1].id))) == .count(2))
         #expect(try reply(client.sessions()) == .sessions([], more: false))
     }
 
