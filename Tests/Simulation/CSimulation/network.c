@@ -37,7 +37,7 @@ struct sim_connection {
     bool is_open;   // the connection is made
     bool is_paused; // the server reads nothing
     bool ends, resets;
-    uint64_t received; // how many bytes have arrived at the program
+    uint64_t received;       // how many bytes have arrived at the program
     int64_t last_arrival[2]; // bytes do not overtake others: to the server, to the program
     struct sockaddr_in own, peer;
     struct queue sent, arrived;
