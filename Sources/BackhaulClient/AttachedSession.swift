@@ -13,8 +13,8 @@ struct AttachedSession: Sendable {
     private(set) var failure: Failure?
     /// Whether the session was removed. The engine then forgets the handle when the host closes it.
     private(set) var isRemoved = false
-    /// Whether no call with the ended handle has returned the failure yet. Until then the descriptors of the session are
-    /// readable, so that an event loop calls a function, which returns the failure.
+    /// Whether no call with the ended handle has returned the failure yet. Until then the descriptors of the session
+    /// are readable, so that an event loop calls a function, which returns the failure.
     private var isFailureNews = false
     /// Whether no engine can be used, and no poll of the handle has got this failure yet.
     private var isOutageNews = false
