@@ -61,12 +61,9 @@ final class CommandCall {
     /// have performed the command, and its reply is repeated.
     func refuse(_ failure: Failure) {
         guard failure.status == .invalidHandle, let commandID else { return reply(.failure(failure)) }
-        read(
-            { (transaction) throws(Failure) in
-                try transaction.commands.reply(to: commandID).map { (bytes) throws(Failure) in
-                    try Wire.decodeReply(bytes)
-                }
-            }, reply: { stored in stored ?? .failed(failure) })
+        read { (transaction) throws(Failure) in
+            try Self.storedReply(to: commandID, in: transaction) ?? .failed(failure)
+        }
     }
 
     /// Sends the reply, if the client is still connected.
@@ -104,6 +101,12 @@ final class CommandCall {
         var isNew: Bool
     }
 
+    /// Returns the reply to the command if it was applied, and nil otherwise.
+    private static func storedReply(to command: CommandID, in transaction: Transaction) throws(Failure) -> Reply? {
+        guard let bytes = try transaction.commands.reply(to: command) else { return nil }
+        return try Wire.decodeReply(bytes)
+    }
+
     /// Applies a command only one time, even if the client sends it several times. The reply is stored until the client
     /// has received it. `then` is called only if the command was not applied before. `always` is called before each
     /// reply that is not a failure. `mayBeDelayed`: whether the store may delay the command for a few milliseconds.
@@ -117,8 +120,8 @@ final class CommandCall {
             { (transaction) throws(Failure) -> Applied in
                 if let command {
                     try transaction.commands.forget(command.client, through: repliedThrough)
-                    if let bytes = try transaction.commands.reply(to: command) {
-                        return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
+                    if let reply = try Self.storedReply(to: command, in: transaction) {
+                        return Applied(reply: reply, change: nil, isNew: false)
                     }
                 }
                 let (reply, change) = try body(transaction)

@@ -49,7 +49,7 @@ struct HostQueue {
         }
         let name = configuration.identifier
         var opened = try find(name, application: application)
-        if try isInvalidating(opened.id) {
+        if !isNew, try isInvalidating(opened.id) {
             throw FleetError(.invalidated, "the session \(name) is invalidated and is being removed")
         }
         opened.isNew = isNew
